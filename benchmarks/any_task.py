@@ -13,10 +13,10 @@ import argparse
 
 import numpy as np
 
-from distinguo.cli.parse import seeds as parse_seeds
 from distinguo.runs.configuration import configure
 from distinguo.runs.learn import warm
 from distinguo.runs.many import learn_many
+from distinguo.runs.seeds import seeds as parse_seeds
 
 CART_POLE = [
     ("as it is", {}),

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from benchmarks import plants
 
-from distinguo.cli.parse import seeds as parse_seeds
 from distinguo.errors import DistinguoError
 from distinguo.runs.configuration import Configuration, choice_for, configure
 from distinguo.runs.learn import learn_configured, warm
+from distinguo.runs.seeds import seeds as parse_seeds
 from distinguo.runs.stage import Stage
 from distinguo.settings import StageSettings
 from distinguo.tasks.catalog import spec_of, task_spec

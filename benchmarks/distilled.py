@@ -24,9 +24,9 @@ import gymnasium
 import numpy as np
 
 import distinguo as dg
-from distinguo.cli.parse import seeds as read_seeds
 from distinguo.distillation.distil import HOLDING
 from distinguo.distillation.teachers import load_zip
+from distinguo.runs.seeds import seeds as read_seeds
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.spec import Hold
 

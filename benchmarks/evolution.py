@@ -19,7 +19,7 @@ import numpy as np
 
 import distinguo as dg
 from distinguo.cli.parse import changes as parse_changes
-from distinguo.cli.parse import seeds as parse_seeds
+from distinguo.runs.seeds import seeds as parse_seeds
 
 NEW = 100  #: trials that a controller is tried in again
 HELD_OUT = "95000-95009"

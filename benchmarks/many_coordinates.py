@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import distinguo as dg
-from distinguo.cli.parse import seeds as parse_seeds
+from distinguo.runs.seeds import seeds as parse_seeds
 
 KINDS, GOALS, LEARNERS = "constant,noise,drift", "hold,return", "default,economy,probation"
 DEFAULT = "default"  #: the learner that is chosen

@@ -11,8 +11,8 @@ import argparse
 
 from benchmarks.distilled import new_returns
 
-from distinguo.cli.parse import seeds as parse_seeds
 from distinguo.runs.learn import learn
+from distinguo.runs.seeds import seeds as parse_seeds
 
 TASKS = ("CartPole-v1", "Acrobot-v1", "MountainCar-v0")
 TRIALS, FIRST = 300, 1_000_000  #: trials of a run, and the first seed of all

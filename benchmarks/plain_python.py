@@ -22,10 +22,10 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from distinguo.cli.parse import seeds as parse_seeds
 from distinguo.engines.engine import Engine
 from distinguo.runs.configuration import configure
 from distinguo.runs.many import learn_many
+from distinguo.runs.seeds import seeds as parse_seeds
 from distinguo.runs.stage import Stage
 from distinguo.tasks.catalog import spec_of
 from distinguo.tasks.gym.task import gym_spec

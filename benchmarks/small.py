@@ -20,10 +20,10 @@ import gymnasium
 import numpy as np
 
 import distinguo as dg
-from distinguo.cli.parse import seeds as parse_seeds
 from distinguo.evaluation.statistics import interquartile_mean
 from distinguo.exports.header import to_header
 from distinguo.exports.tables import labelled
+from distinguo.runs.seeds import seeds as parse_seeds
 from distinguo.tasks.amounts import amounts_of, laws_of
 
 NEW = 100  #: trials that a controller is tried in again

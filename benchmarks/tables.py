@@ -25,8 +25,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 import distinguo as dg
-from distinguo.cli.parse import seeds as parse_seeds
 from distinguo.errors import counted
+from distinguo.runs.seeds import seeds as parse_seeds
 from distinguo.views.plots import FULL, HUES, INK, SMALL, dress, entitle, new_figure
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 from benchmarks.distilled import HEURISTIC, TEACHERS, land
 
-from distinguo.cli.parse import seeds as read_seeds
 from distinguo.distillation.costs import Questions
 from distinguo.distillation.descent import Descent, TargetReturn, target_return
 from distinguo.distillation.fit import Lesson
 from distinguo.distillation.teachers import Policy, load_zip, room_of, teacher_of
 from distinguo.distillation.trials import Trials, trials_of
 from distinguo.learners.distilled import DistilSettings
+from distinguo.runs.seeds import seeds as read_seeds
 from distinguo.search.maps import PrototypeMap
 from distinguo.tasks.catalog import task_spec
 

@@ -29,9 +29,9 @@ from typing import Any, NamedTuple, get_type_hints
 import gymnasium
 import numpy as np
 
-from distinguo.cli.parse import seeds as parse_seeds
 from distinguo.errors import attempt
 from distinguo.runs.configuration import assigned_text
+from distinguo.runs.seeds import seeds as parse_seeds
 
 OURS, RIVAL = "distinguo", "PPO"
 SEEDS, RIVAL_SEEDS = "0-4", "0-1"

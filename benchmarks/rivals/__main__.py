@@ -13,7 +13,7 @@ import benchmarks.rivals
 from benchmarks.rivals import ars, ours, report, sb3, search, tables
 from benchmarks.rivals.world import TASKS
 
-from distinguo.cli.parse import seeds as parse_seeds
+from distinguo.runs.seeds import seeds as parse_seeds
 
 ROOT = Path(__file__).parents[2]
 Learn = Callable[[str, int, int], dict[str, Any]]

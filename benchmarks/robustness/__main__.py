@@ -17,7 +17,7 @@ from measure import measured
 from page import written
 from plan import CLASSIC, HELD_OUT, OTHERS, ROWS, Plan
 
-from distinguo.cli.parse import seeds as parse_seeds
+from distinguo.runs.seeds import seeds as parse_seeds
 
 DOCS = Path(__file__).parents[2] / "docs"
 QUICK = 3  #: seeds

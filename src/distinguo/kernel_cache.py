@@ -22,10 +22,11 @@ import numba
 from numba.core import caching as _caching
 from numba.core import config as _config
 from numba.core import sigutils as _sigutils
-from platformdirs import user_cache_dir
+from numba.misc import appdirs as _appdirs
 
 from distinguo.progress import notice as notice
 
+appdirs: Any = _appdirs
 caching: Any = _caching
 config: Any = _config
 sigutils: Any = _sigutils
@@ -230,7 +231,7 @@ def _module_name(package: Path, path: Path) -> str:
 
 
 def _cache_base() -> Path:
-    return Path(config.CACHE_DIR or user_cache_dir("distinguo", appauthor=False))
+    return Path(config.CACHE_DIR or appdirs.user_cache_dir("distinguo", appauthor=False))
 
 
 def _cache_in(function: Callable[..., Any], folder: str) -> Any:

@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,15 +22,9 @@ from distinguo.errors import DistinguoError
 
 # Files that a kill can neither tear nor lose: written under another name, flushed to the disk, renamed.
 #
-# While it is written aside, a file is locked by its writer. What a killed writer left behind has no lock, and the
-# next process in the folder removes it.
+# The next process in the folder removes what a killed writer left behind. A file that is still being written is
+# removed, too; its writer then finds it gone, and writes it again.
 
-
-fcntl: Any
-try:
-    import fcntl
-except ImportError:  # not on this system: no locks
-    fcntl = None
 
 LONGEST_WORD = 90  #: bytes of a word in a file name
 
@@ -47,21 +41,31 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace ``path`` by ``content``, whole or not at all."""
     data = content.encode() if isinstance(content, str) else content
     try:
-        handle, name = _aside(path)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-                Path(name).chmod(0o644)
-                os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        while not _is_written(path, data):
+            pass
     except OSError as error:
         raise WriteError(
             f"Cannot write {path}: {error.strerror or error}; what was saved before is as it was."
         ) from error
+
+
+def _is_written(path: Path, data: bytes) -> bool:
+    """Write a file aside and rename it; False if another process has removed it in between."""
+    handle, name = _aside(path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            Path(name).chmod(0o644)
+            os.replace(name, path)  # closed by then, as Windows wants it
+        except FileNotFoundError:
+            return False
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return True
 
 
 def check_file_place(path: Path) -> None:
@@ -78,38 +82,22 @@ def check_file_place(path: Path) -> None:
 
 
 def _aside(path: Path) -> tuple[int, str]:
-    """Open a file beside ``path`` and lock it; another process may take it for a leftover before it is locked."""
+    """Open a new file beside ``path``."""
     while True:
         word = os.urandom(4).hex().encode()
         name = os.fsencode(path.name)[:LONGEST_WORD]
         aside = os.path.join(
             path.parent, os.fsdecode(b".%s.distinguo-%s-%s" % (name, word, _mark(name, word)))
         )
-        try:
-            handle = os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            continue
-        if lock_file(handle) and os.fstat(handle).st_nlink:
-            return handle, aside
-        os.close(handle)
+        with contextlib.suppress(FileExistsError):
+            return os.open(
+                aside, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600
+            ), aside
 
 
 def _mark(name: bytes, word: bytes) -> bytes:
     """The digest that only we write, so that no file of a user is taken for a leftover by its name."""
     return hashlib.sha256(b"distinguo\0%s\0%s" % (name, word)).hexdigest()[:8].encode()
-
-
-def lock_file(handle: int) -> bool:
-    """Lock an open file until it is closed, unless another process holds it; the death of a process releases it."""
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True
 
 
 def is_leftover(path: Path) -> bool:
@@ -122,10 +110,8 @@ def remove_leftovers(folder: Path) -> None:
     """Remove what killed processes were writing in a folder."""
     for path in folder.iterdir():
         if is_leftover(path) and path.is_file() and not path.is_symlink():
-            handle = os.open(path, os.O_RDWR)
-            if lock_file(handle):
-                path.unlink(missing_ok=True)
-            os.close(handle)
+            with contextlib.suppress(FileNotFoundError, PermissionError):  # on Windows, it is open
+                path.unlink()
 
 
 def check_ours(folder: Path, written: Iterable[str], marks: Iterable[str]) -> None:
@@ -279,71 +265,73 @@ MOMENT = 0.2  #: seconds to wait: a process that checks whether a folder is lock
 LOCK_PAUSE = 0.001  #: seconds between two tries
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Work in a folder alone; another process gets an error that says who is there.
-
-    What killed writers left behind is removed first.
-    """
-    handle = _taken(folder)
-    try:
-        remove_leftovers(folder)
-        yield
-    finally:
-        (folder / LOCK).unlink(missing_ok=True)
-        os.close(handle)
-
-
 class InUseError(DistinguoError):
     """Another process works in a folder."""
 
 
-def _taken(folder: Path) -> int:
-    path, until = folder / LOCK, time.monotonic() + MOMENT
-    while True:
-        try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
-        except OSError as error:
-            raise DistinguoError(f"Cannot write to {folder}: {error.strerror}.") from None
-        if not lock_file(handle):
-            who = _said(handle)
-            os.close(handle)
-            if time.monotonic() < until:
-                time.sleep(LOCK_PAUSE)
-                continue
-            raise InUseError(f"{folder} is in use by {who}; wait for it, or choose another --out.")
-        if _is_still_there(path, handle):  # else the one before has just removed it
-            break
-        os.close(handle)
-    holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
-    os.truncate(handle, 0)
-    os.pwrite(handle, json.dumps(holder).encode(), 0)
-    return handle
+@contextmanager
+def locked(folder: Path, name: str = LOCK) -> Iterator[None]:
+    """Work in a folder, or in a part of it, alone; another process gets an error that says who is there.
 
+    What killed writers left behind is removed first.
+    """
+    from filelock import FileLock, Timeout  # here: it takes longer to import than the command line to start
 
-def _is_still_there(path: Path, handle: int) -> bool:
+    path = folder / name
+    lock = FileLock(path, timeout=MOMENT, poll_interval=LOCK_PAUSE)
     try:
-        return os.path.samestat(os.stat(path), os.fstat(handle))
-    except FileNotFoundError:
-        return False
+        lock.acquire()
+    except Timeout:
+        raise InUseError(
+            f"{folder} is in use by {_holder(path)}; wait for it, or choose another --out."
+        ) from None
+    except OSError as error:
+        raise DistinguoError(f"Cannot write to {folder}: {error.strerror or error}.") from None
+    is_ours = isinstance(
+        lock, FileLock
+    )  # on a file system without locks, filelock keeps its own record there
+    try:
+        with contextlib.suppress(PermissionError):  # Windows lets nobody write to it
+            if is_ours:
+                path.write_text(
+                    json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": _now()})
+                )
+        remove_leftovers(folder)
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # Windows removes it when it is released
+            if is_ours:
+                path.unlink()
+        lock.release()
 
 
-def _said(handle: int) -> str:
+def _now() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _holder(path: Path) -> str:
     """The process that holds a lock, as far as the file says."""
     try:
-        holder = json.loads(os.pread(handle, LONGEST, 0))
+        with path.open("rb") as file:
+            holder = json.loads(file.read(LONGEST))
         return f"process {int(holder['pid'])} on {str(holder['host'])!r} since {str(holder['since'])!r}"
-    except (ValueError, TypeError, LookupError, RecursionError):
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return "another process"
 
 
 def is_locked(folder: Path) -> bool:
     """Whether a process works in a folder now."""
-    try:
-        handle = os.open(folder / LOCK, os.O_RDWR)
-    except OSError:
+    path = folder / LOCK
+    if not path.is_file() or path.is_symlink():
         return False
+    from filelock import FileLock, Timeout
+
     try:
-        return not lock_file(handle)
-    finally:
-        os.close(handle)
+        with FileLock(path, blocking=False):
+            if not path.stat().st_size:  # it was removed in the meantime, and made again here
+                path.unlink()
+    except Timeout:
+        return True
+    except OSError:
+        pass
+    return False

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 import distinguo
 from distinguo.cli import completion
 from distinguo.cli.listing import ABOUT, BOX2D, setting_lines, task_lines
-from distinguo.cli.parse import seed_words, seeds
 from distinguo.errors import DistinguoError
 from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure, flat
+from distinguo.runs.seeds import seed_words, seeds
 from distinguo.tasks.catalog import SPECS, task_spec
 from distinguo.views.plots import STYLES
 from tests.cli.test_cli import Call, call  # noqa: F401 - a fixture

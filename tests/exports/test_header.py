@@ -11,7 +11,8 @@ import pytest
 
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
-from distinguo.exports.header import comment, to_header
+from distinguo.exports.header import to_header
+from distinguo.exports.language import comment
 from distinguo.exports.tables import LabelledController
 from distinguo.proof.verify import Cited, Fingerprint
 from distinguo.representations.boxes import Boxes, grid

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from io import BytesIO
@@ -132,6 +133,67 @@ def source_in_c89(decision: Decision, states: np.ndarray, place: Path) -> Answer
     return run_c(decision, content, states, place, ["-std=c89", "-O2"])
 
 
+def in_python(decision: Decision, states: np.ndarray, place: Path) -> Answers:
+    """The module of Python, by an interpreter that finds no other package."""
+    text = FORMATS["python"].render(decision, "distinguo", "controller")
+    return run_module(
+        decision, states, place, {"controller.py": text}, [sys.executable, "-I", "-S", "-c", PYTHON]
+    )
+
+
+def in_javascript(decision: Decision, states: np.ndarray, place: Path) -> Answers:
+    """The module of JavaScript, in Node.js."""
+    text = FORMATS["javascript"].render(decision, "distinguo", "controller")
+    return run_module(
+        decision, states, place, {"controller.mjs": text}, ["node", "--input-type=module", "-e", NODE]
+    )
+
+
+PYTHON = """
+import sys
+sys.path.insert(0, ".")
+import array, controller
+given, out = array.array("d", sys.stdin.buffer.read()), array.array("d")
+n, amounts = controller.DIMENSIONS, getattr(controller, "AMOUNTS", 0)
+for k in range(0, len(given), n):
+    s = given[k : k + n]
+    out.extend([controller.action(s), controller.fault(s), *(controller.amount(s, i) for i in range(amounts))])
+sys.stdout.buffer.write(out.tobytes())
+"""
+
+NODE = """
+import { readFileSync, writeSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+const controller = await import(pathToFileURL(resolve("controller.mjs")).href);
+const bytes = readFileSync(0);
+const given = new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+const n = controller.DIMENSIONS;
+const amounts = controller.AMOUNTS ?? 0;
+const out = [];
+for (let k = 0; k < given.length; k += n) {
+  const s = given.slice(k, k + n);
+  out.push(controller.action(s), controller.fault(s));
+  for (let i = 0; i < amounts; i++) out.push(controller.amount(s, i));
+}
+const answer = Buffer.from(new Float64Array(out).buffer);
+for (let sent = 0; sent < answer.length; ) sent += writeSync(1, answer, sent);
+"""
+
+
+def run_module(
+    decision: Decision, states: np.ndarray, place: Path, files: dict[str, Any], command: list[str]
+) -> Answers:
+    """Run a module with a driver that reads observations and writes answers."""
+    for name, text in files.items():
+        (place / name).write_text(text)
+    given = np.ascontiguousarray(decision.read(states)).tobytes()
+    done = subprocess.run(command, cwd=place, input=given, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    rows = np.frombuffer(done.stdout).reshape(len(states), -1)
+    return Answers(rows[:, 0].astype(int), rows[:, 1] == 1, rows[:, 2:] if decision.safe_amounts else None)
+
+
 def in_columns(decision: Decision, states: np.ndarray, place: Path) -> Answers:
     """The functions computed by NumPy, with which agreement is measured."""
     found = amounts_chosen(decision, states) if decision.safe_amounts else None
@@ -141,8 +203,18 @@ def in_columns(decision: Decision, states: np.ndarray, place: Path) -> Answers:
 PROGRAMS: dict[str, tuple[Callable[[Decision, np.ndarray, Path], Answers], tuple[str, ...]]] = {
     "C": (header_alone, ("double", "float", "fixed")),
     "C89": (source_in_c89, ("double", "float", "fixed")),
+    "python": (in_python, ("double",)),
+    "javascript": (in_javascript, ("double",)),
     "columns": (in_columns, ("double",)),
 }
+
+
+NEEDS = {"javascript": "node"}
+
+
+def absent(program: str) -> bool:
+    """Whether what a program needs is not installed here."""
+    return program in NEEDS and shutil.which(NEEDS[program]) is None
 
 
 def usable(decision: Decision, states: np.ndarray) -> np.ndarray:
@@ -163,7 +235,14 @@ def tried_on(named: LabelledController, rng: np.random.Generator) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("program", "arithmetic"), [(name, one) for name, (_, known) in PROGRAMS.items() for one in known]
+    ("program", "arithmetic"),
+    [
+        pytest.param(
+            name, one, marks=pytest.mark.skipif(absent(name), reason=f"there is no {NEEDS.get(name)}")
+        )
+        for name, (_, known) in PROGRAMS.items()
+        for one in known
+    ],
 )
 @pytest.mark.parametrize("which", MAPS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -173,12 +252,16 @@ def test_a_program_does_what_python_does(program: str, arithmetic: str, which: s
     last = "0.25,0.5" if named.laws is not None else named.actions[-1]
     decision = decision_of(named, arithmetic, last)
     states = tried_on(named, rng)
-    answers = PROGRAMS[program][0](decision, states, tmp_path)
-    good = usable(decision, states)
-    assert 90 < (~good).sum() < COUNT / 4
+    check_answers(decision, states, PROGRAMS[program][0](decision, states, tmp_path))
+
+
+def check_answers(decision: Decision, states: np.ndarray, answers: Answers) -> None:
+    """Compare a program with Python: actions, faults, safe actions and amounts."""
+    named, good = decision.named, usable(decision, states)
+    assert 70 < (~good).sum() < COUNT / 4
     np.testing.assert_array_equal(answers.faults, ~good)
     assert (answers.actions[~good] == decision.safe_action).all()
-    if arithmetic == "double":  # whole-array operations that share nothing with the program
+    if decision.arithmetic == "double":  # whole-array operations that share nothing with the program
         expected = named.controller.greedy[in_numpy(named.controller.partition, states)]
     else:
         expected = chosen(decision, states)
@@ -344,6 +427,12 @@ def test_bad_input_gets_one_sentence(tmp_path: Path) -> None:
             "json is data, which has no arithmetic and no safe action",
         ),
         (
+            lambda: render(named, "python", name="hover"),
+            "python has no names with a prefix; leave --name out",
+        ),
+        (lambda: render(named, "json", name="hover"), "json has no names with a prefix"),
+        (lambda: render(named, "markdown", arithmetic="float"), "markdown has no arithmetic 'float'"),
+        (
             lambda: decision_of(half._replace(low=(0.0,), high=(1e20,)), "float"),
             "up to 1e.12 here, and x reaches 1e.20",
         ),
@@ -369,6 +458,33 @@ def test_bad_input_gets_one_sentence(tmp_path: Path) -> None:
             ),
             "float",
         )
+
+
+def test_a_module_of_python_computes_in_64_bits_whatever_it_is_given() -> None:
+    """An observation of Gymnasium has 32 bits, and NumPy would go on with them."""
+    named = pole(np.random.default_rng(3))
+    module: dict[str, Any] = {}
+    exec(str(render(named, "python")), module)
+    states = np.random.default_rng(0).uniform(named.low, named.high, (200, 4)).astype(np.float32)
+    for s in states:
+        assert module["distance"](s, 0) == module["distance"](s.tolist(), 0)
+    assert module["fault"](np.full(4, np.inf, np.float32)) == 1
+    assert "import" not in str(render(named, "python"))
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node")
+def test_what_is_missing_is_a_fault_in_javascript(tmp_path: Path) -> None:
+    """JSON writes null for what is not a number, and JavaScript computes with null as with 0."""
+    named = pole(np.random.default_rng(3))
+    (tmp_path / "controller.mjs").write_text(str(render(named, "javascript", safe="right")))
+    script = """
+    import { action, fault, SAFE_ACTION } from "./controller.mjs";
+    const broken = [[null, 0, 0, 0], [0, 0, 0], [0, 0, undefined, 0], [0, "0", 0, 0], [0, 0, 0, -Infinity]];
+    console.log(JSON.stringify(broken.map((s) => [fault(s), action(s) === SAFE_ACTION])), fault([0, 0, 0, 0, null]));
+    """
+    (tmp_path / "driver.mjs").write_text(script)
+    done = subprocess.run(["node", "driver.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == f"[{','.join(['[1,true]'] * 5)}] 0\n"
 
 
 def test_the_source_comes_with_its_header(tmp_path: Path) -> None:

@@ -21,13 +21,22 @@ from numba import config
 import distinguo as dg
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
+from distinguo.proof.certificate import certificate_text
 from distinguo.proof.checker.check import check
 from distinguo.proof.declared.question import ask_program, certify_declared
 from distinguo.proof.declared.returns import ask_returns
 from distinguo.proof.declared.tube import ask_core
 from distinguo.proof.question import Request
-from distinguo.proof.schema import Certificate, CoreCertificate, ProgramCertificate, ReturnCertificate
+from distinguo.proof.schema import (
+    Certificate,
+    CoreCertificate,
+    LawsClaim,
+    ProgramCertificate,
+    ReturnCertificate,
+)
+from distinguo.proof.verify import refusal_of
 from distinguo.representations.voronoi import voronoi
+from distinguo.tasks.amounts import with_laws
 from distinguo.tasks.catalog import spec_of
 from tests.nightly import so_many
 
@@ -42,6 +51,7 @@ COUNTS = {
     "range": (2, 900),
     "noise": (2, 900),
     "returns": (2, 900),
+    "laws": (2, 900),
     "core": (0, 250),
     "tube": (0, 150),
 }  #: forged certificates of each kind, by day and by night
@@ -67,6 +77,31 @@ class Sledge(NamedTuple):
         return (rng.uniform(-0.2, 0.2), rng.uniform(-0.1, 0.1))
 
 
+@dg.task(states=("x", "v"), observations=("x2", "v"), actions=dg.amounts(-2, 2), low=(-2, -2), high=(2, 2))
+class Driven(NamedTuple):
+    """The same sledge, driven by any force that its motor has; it is seen a little larger."""
+
+    wall: float = 1.0
+
+    def transition(self, s: Any, u: float) -> Any:
+        v = 0.96 * s[1] + 0.05 * u
+        x = s[0] + 0.05 * v
+        out = abs(x) > self.wall
+        return (x, v), (-1.0 if out else 0.0), out
+
+    def observe(self, s: Any) -> Any:
+        return (2.0 * s[0], s[1])
+
+    def start(self, rng: Any) -> Any:
+        return (rng.uniform(-0.2, 0.2), rng.uniform(-0.1, 0.1))
+
+
+@cache
+def driven() -> Any:
+    """One law brings the sledge back from the right, the other from the left; both saturate there."""
+    return with_laws(spec_of(Driven()), [[[-1.5, -1.0, 0.05]], [[-2.5, -1.5, -0.05]]])
+
+
 BACK = Controller(voronoi([[-0.3, -0.5], [0.3, 0.5]], [1.0, 1.0]), np.array([[0.0, 1.0], [1.0, 0.0]]))
 SWINGS = Controller(
     voronoi([[3.14, 1.0], [3.14, -1.0], [0.3, 0.0]], [1.0, 2.0]),
@@ -83,6 +118,8 @@ def truth(kind: str) -> Any:
         return ask_returns(Request(spec_of(SwingUp())._replace(limit=25), SWINGS)).certificate
     if kind in ("core", "tube"):
         return ask_core(Request(spec_of(Broom()), across(GOOD if kind == "core" else DRIFTS))).certificate
+    if kind == "laws":
+        return ask_program(Request(driven(), BACK, cells=900)).certificate
     task = Sledge(gust=0.4) if kind == "noise" else Sledge()
     ranges = {"push": (1.9, 2.1)} if kind == "range" else {}
     return ask_program(Request(spec_of(task), BACK, cells=900, ranges=ranges)).certificate
@@ -182,9 +219,14 @@ class Told:
         after, reward, ended = self.space["transition"](self.fields(), s, a)
         return tuple(map(float, after)), float(reward), bool(ended)
 
-    def choice(self, controller: Any, s: tuple[float, ...]) -> int:
-        away = (np.array(controller.prototypes) - s) * np.array(controller.weight)
-        return int(self.rng.choice(controller.actions[(away**2).sum(axis=1).argmin()]))
+    def choice(self, controller: Any, s: tuple[float, ...]) -> Any:
+        seen = self.space["observe"](self.fields(), s) if "observe" in self.claim.functions else s
+        away = (np.array(controller.prototypes) - seen) * np.array(controller.weight)
+        a = int(self.rng.choice(controller.actions[(away**2).sum(axis=1).argmin()]))
+        if not isinstance(controller, LawsClaim):
+            return a
+        (law,), (low,), (high,) = controller.laws[a], controller.low, controller.high
+        return float(np.clip(np.dot(law[:-1], seen) + law[-1], low, high))
 
 
 def is_true(certificate: Certificate, rng: random.Random) -> bool:
@@ -290,6 +332,26 @@ def test_what_is_accepted_of_forged_certificates_is_true(kind: str) -> None:
             continue
         assert is_true(one, rng), one
     assert refused >= 0.4 * count
+
+
+@pytest.mark.parametrize("gain", [-1.0, -0.1, 0.0, 0.02])
+def test_laws_with_other_gains_are_refused(gain: float) -> None:
+    """Gains of another sign, none, and too small ones, each in the file of a certificate that is true."""
+    lie = truth("laws").model_dump()
+    for law in lie["controller"]["laws"]:
+        law[0][:2] = [gain * number for number in law[0][:2]]
+    one = ProgramCertificate.model_validate(lie)
+    with pytest.raises(DistinguoError, match="may leave the set"):
+        check(one)
+    assert gain > -1.0 or not is_true(one, random.Random(0))
+
+
+def test_a_certificate_of_other_laws_is_refused() -> None:
+    """It is about another controller, even if it is true."""
+    other = with_laws(driven(), 1.0001 * driven().task.laws.table)
+    data = certificate_text(truth("laws")).encode()
+    assert refusal_of(data, BACK, driven().task) is None
+    assert refusal_of(data, BACK, other.task) == "The certificate belongs to another controller."
 
 
 def test_the_oracle_finds_what_is_false() -> None:

@@ -47,6 +47,19 @@ class Brick(NamedTuple):
         return (0.4 * rng.random() - 0.2, rng.uniform(-0.1, 0.1))
 
 
+@dg.task(states=("x", "v"), actions=("left", "right"), low=(-1, -2), high=(1, 2))
+class AtRest(NamedTuple):
+    """The same, always started in the middle."""
+
+    push: float = 1.0
+    dt: float = 0.05
+
+    transition = Brick.transition
+
+    def start(self, rng):
+        return (0.0, 0.0)
+
+
 @dg.task(states=("x", "y"), actions=("a", "b"), low=(-2, -2), high=(2, 2))
 class Everything(NamedTuple):
     """Every operation that can be followed."""
@@ -261,6 +274,25 @@ def test_all_starts_are_proven_and_checked(finding):
     assert answer.proven
     assert answer.share == 1.0
     assert answer.details["share_of_surviving_states"] > 0.9
+
+
+def test_starts_on_an_edge_between_cells_are_proven_and_checked():
+    """With 32 cells each way, zero is exactly an edge of both coordinates."""
+    task, two = AtRest(), voronoi([[-0.3, -0.6], [0.3, 0.6]], [1.0, 1.0])
+    back = Controller(two, np.array([[0.0, 1.0], [1.0, 0.0]]))
+    certificate = ask_program(Request(spec_of(task), back, cells=1_024)).certificate
+    cells = certificate.cells
+    assert [
+        low + n // 2 * pitch for low, n, pitch in zip(cells.low, cells.counts, cells.pitch, strict=True)
+    ] == [0, 0]
+    assert certificate.all_starts
+    check(certificate)
+    alive = cells.alive()
+    side = alive.shape[1]
+    corner = alive.size // 2 + side // 2  # the cell above the start, and those around it
+    gone = [[first, last] for first, last in cells.runs if not first <= corner <= last]
+    with pytest.raises(DistinguoError, match="start"):
+        check(certificate.model_copy(update={"cells": cells.model_copy(update={"runs": gone})}))
 
 
 def test_proven_states_never_fail(finding):

@@ -213,7 +213,7 @@ def _configured_by(command: str) -> Configuration:
 
 
 @pytest.mark.parametrize(
-    ("name", "every", "least"), [("puck", 53, 8), ("distil", 50, 2), ("condense", 60, 2)]
+    ("name", "every", "least"), [("puck", 47, 8), ("distil", 42, 2), ("condense", 50, 2)]
 )
 def test_cut_off_at_any_touch_of_a_file_and_by_signals(
     tmp_path: Path, name: str, every: int, least: int

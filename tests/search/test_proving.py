@@ -7,19 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from benchmarks.proven_laws import DrivenCart, HeldPendulum
 
 import distinguo as dg
 from distinguo.cli import main
 from distinguo.errors import DistinguoError
 from distinguo.proof.declared.sliding import sliding
 from distinguo.proof.number.program import program_of
-from distinguo.proof.verify import refusal_of
+from distinguo.proof.verify import refusal_in, refusal_of
 from distinguo.runs.configuration import configure, to_be_proven
 from distinguo.runs.learn import learn_configured
 from distinguo.search import proving
-from distinguo.search.maps import controller_of, prototype_map
+from distinguo.search.maps import controller_of, prototype_map, set_action
 from distinguo.search.margins import KICK, PATTERN, PushedTrials, pushed_score, pushes_for
 from distinguo.search.proving import Verdict, learn_until_proven
+from distinguo.tasks.amounts import with_laws
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.task import start, transition
@@ -130,6 +132,52 @@ def test_a_map_that_loses_the_target_is_not_put_to_the_prover(monkeypatch):
     monkeypatch.setattr(proving.ProvingRace, "keeps_target", lambda self, hold: False)
     made = learn_until_proven(spec, controller_of(DRIFTS, 2), seed=0, most_steps=10**7, hold=500, prove=never)
     assert len(asked) == 1 == made.proofs
+
+
+def test_a_map_proven_as_it_comes_is_raced_for_a_margin_and_then_widened_from_there(monkeypatch):
+    """A margin that costs proven states is given up; what was proven is still widened."""
+    first = controller_of(prototype_map([[0.15, 0.5], [-0.15, -0.5]], [0, 1], [1.0, 1.0]), 2)
+    monkeypatch.setattr(proving, "PATIENCE", 3)
+    answers, maps, sizes = iter([0.5, 0.4, 0.6, 0.6]), [], []
+
+    def prove(controller):
+        maps.append(controller)
+        return Verdict(True, 1.0, held=next(answers))
+
+    begin = proving.ProvingRace.go_on
+
+    def go_on(self, latest, watch):
+        before = self.size, self.map
+        more = begin(self, latest, watch)
+        sizes.append((*before, self.size))
+        return more
+
+    monkeypatch.setattr(proving.ProvingRace, "go_on", go_on)
+    made = learn_until_proven(spec_of(Sled()), first, seed=0, most_steps=10**9, hold=100, prove=prove)
+    assert made.verdict.held == 0.6
+    assert made.controller is maps[2]
+    assert made.proofs == 4
+    (_, _, grown), (again, from_map, after), _ = sizes
+    assert grown > proving.SIZE == again == after
+    assert from_map.prototypes.tolist() == first.partition.prototypes.tolist()
+
+
+def test_once_the_target_was_lost_it_comes_before_any_margin():
+    """The corners of the starts are among the trials that show it."""
+    spec = task_spec("CartPole-v1")
+    good = prototype_map([[0.01, 0.02, 0.2, 0.04], [-0.01, -0.02, -0.2, -0.04]], [1, 0], [1.0] * 4)
+    work = proving.ProvingRace(spec, good, seed=0, lasts=True, most_steps=10**9)
+    assert np.abs(work.target.first).max(axis=0) == pytest.approx([0.05] * 4)
+    falls = good.changed(set_action, 0, 1 - int(good.actions[0]))
+    work.size = 0.02
+    keeps, loses = work._scored(good), work._scored(falls)
+    assert loses < keeps <= 1.0
+    work.most_steps = 0
+    assert not work.go_on(Verdict(False, 0.0, why=proving.LOST), lambda _: None)
+    work.size = 0.02
+    assert work._scored(good) == pytest.approx(keeps + proving.COUNTS, abs=1e-12)
+    assert work._scored(falls) < loses + 0.2 * proving.COUNTS
+    assert work._scored(falls, proving.COUNTS) < 0.2 * proving.COUNTS  # given up early
 
 
 @pytest.mark.second_stage
@@ -284,3 +332,18 @@ class Six(NamedTuple):
 def test_what_cannot_be_proven_is_refused_before_it_is_learned():
     with pytest.raises(DistinguoError, match=r"6 dimensions.*Leave prove out"):
         dg.learn(Six(), prove=True)
+
+
+@pytest.mark.second_stage
+@pytest.mark.parametrize("plant", [DrivenCart(), HeldPendulum()])
+def test_a_law_is_proven_as_it_is_learned(plant, tmp_path):
+    """The learner is chosen by itself; the certificate in the folder is about the run's laws."""
+    run = dg.learn(plant, prove=True, seed=11, out=tmp_path / "run")
+    assert run.summary["proven"]
+    assert run.summary["solved"]
+    assert run.summary["proofs"] == 1
+    assert dg.verify(tmp_path / "run", task=plant).holds
+    path = tmp_path / "run" / "certificate.json"
+    assert refusal_in(path, run.controller, run.configuration.spec.task) is None
+    changed = with_laws(run.configuration.spec, run.configuration.spec.task.laws.table * 1.01)
+    assert refusal_in(path, run.controller, changed.task) == "The certificate belongs to another controller."

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +22,6 @@ from distinguo.writing import (
     LOCK,
     is_leftover,
     is_locked,
-    lock_file,
     locked,
     remove_leftovers,
     write_atomically,
@@ -73,9 +74,9 @@ def test_it_excludes_other_threads_of_the_same_process_too(tmp_path: Path) -> No
 def test_one_who_only_looks_holds_nobody_up(tmp_path: Path) -> None:
     """A look locks for an instant; of many writers who come then, none is sent away."""
     (tmp_path / LOCK).write_text('{"pid": 1, "host": "gone", "since": "long ago"}')
-    looking = os.open(tmp_path / LOCK, os.O_RDWR)
-    assert lock_file(looking)
-    end = threading.Timer(0.02, os.close, [looking])
+    looking = FileLock(tmp_path / LOCK, thread_local=False)
+    looking.acquire(timeout=0)
+    end = threading.Timer(0.02, looking.release)
     end.start()
     with locked(tmp_path):
         assert is_locked(tmp_path)
@@ -127,10 +128,8 @@ def test_what_a_killed_process_was_writing_is_removed_and_nothing_else(tmp_path:
     others = {".notes.txt-backup", ".hidden", "trials.csv-1", f"x{left}", f"{left}x", left.replace("s", "t")}
     for name in others:
         (tmp_path / name).touch()
-    alive, name = writing._aside(tmp_path / "result.json")
     remove_leftovers(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == others | {Path(name).name}
-    os.close(alive)
+    assert {path.name for path in tmp_path.iterdir()} == others
 
 
 @given(
@@ -146,19 +145,46 @@ def test_no_name_of_a_user_is_taken_for_one_of_ours(name: str) -> None:
 def test_a_file_that_is_taken_for_a_leftover_is_written_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process may look between the moment that it is made and the moment that it is locked."""
-    from distinguo import writing as atomic
+    """Another process may remove it at any moment before it has its name."""
+    removed, before = [], Path.chmod
 
-    calls = []
+    def late(path: Path, mode: int) -> None:
+        if len(removed) < 2:
+            remove_leftovers(tmp_path)
+            removed.append(path)
+        before(path, mode)
 
-    def late(handle: int) -> bool:
-        calls.append(handle)
-        if len(calls) == 1:
-            for path in tmp_path.iterdir():
-                path.unlink()
-        return lock_file(handle)
-
-    monkeypatch.setattr(atomic, "lock_file", late)
+    monkeypatch.setattr(Path, "chmod", late)
     write_atomically(tmp_path / "a.txt", "content")
     assert (tmp_path / "a.txt").read_text() == "content"
-    assert len(calls) == 2
+    assert len(set(removed)) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_many_writers_and_removers_in_one_folder(tmp_path: Path) -> None:
+    """Files of several writers are all written, however often others remove what is not finished."""
+    over = threading.Event()
+
+    def remove() -> None:
+        while not over.is_set():
+            remove_leftovers(tmp_path)
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda n: write_atomically(tmp_path / f"{n}.txt", f"{n}" * 1000), range(100)))
+    finally:
+        over.set()
+        remover.join()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        f"{n}.txt": f"{n}" * 1000 for n in range(100)
+    }
+
+
+def test_a_look_leaves_no_lock_behind(tmp_path: Path) -> None:
+    assert not is_locked(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / LOCK).touch()  # as if it was removed and made again by the look
+    assert not is_locked(tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -16,6 +16,7 @@ from distinguo.cli.distil import condense_command, distil_command
 from distinguo.cli.grouped import GroupedCommand, GroupedCommands
 from distinguo.cli.learn import learn
 from distinguo.cli.listing import runs_command, settings_command, tasks_command
+from distinguo.cli.record import record_command
 from distinguo.cli.seeing import (
     audit_command,
     explain_command,
@@ -26,6 +27,7 @@ from distinguo.cli.seeing import (
     studio_command,
     verify_command,
 )
+from distinguo.cli.study import study_command
 from distinguo.cli.test import compare_command
 from distinguo.errors import DistinguoError
 
@@ -46,8 +48,10 @@ app = typer.Typer(
 )
 COMMANDS: dict[str, Callable[..., None]] = {
     "learn": learn,
+    "record": record_command,
     "distil": distil_command,
     "test": compare_command,
+    "study": study_command,
     "show": show_command,
     "explain": explain_command,
     "studio": studio_command,

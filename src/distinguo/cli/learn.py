@@ -16,8 +16,10 @@ from distinguo.learners.catalog import TEACHER, learner_names
 if TYPE_CHECKING:
     from distinguo.engines.engine import Engine
     from distinguo.runs.configuration import Configuration
+    from distinguo.runs.logged import Logged
     from distinguo.runs.run import Run
     from distinguo.runs.stage import Stage
+    from distinguo.tasks.spec import TaskSpec
 
 
 LONGEST_NAME = 60  #: letters for the seeds in the name of a folder
@@ -27,13 +29,27 @@ NOT_PROVEN = 6  #: that of a run that is solved but not proven, where a proof wa
 
 def learn(
     task: Annotated[
-        str,
+        str | None,
         typer.Argument(
             help="The task (distinguo tasks lists them): puck, any Gymnasium id, such as CartPole-v1 or "
             "package:Name-v0, or one of your own: path/to/file.py:Class.",
             autocompletion=complete_task,
         ),
-    ],
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Learn from logged steps in this file (CSV, npz, Parquet, HDF5) or Minari folder instead; a task "
+            "that is named as well is only there to try what was learned.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    tried: Annotated[
+        str | None,
+        typer.Option(
+            "--task", help="The task, as the argument; reads well after --data.", rich_help_panel=WHAT
+        ),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Seed of all random choices; 0 if none is given.", rich_help_panel=WHAT)
     ] = None,
@@ -197,18 +213,21 @@ def learn(
     from distinguo.cli.live import live_line, progress_lines
     from distinguo.cli.parse import load_named, names_code
     from distinguo.engines.engine import my_share
-    from distinguo.runs.configuration import configure, of_table, to_be_proven
+    from distinguo.runs.configuration import configure, to_be_proven
     from distinguo.runs.learn import warm
+    from distinguo.runs.seeds import seeds as read_seeds
     from distinguo.views.words import way_sentence
 
+    task = _one_task(task, tried, data, many=seeds is not None, others={"teacher": learner == TEACHER})
     _check_workers(seeds is not None, engine=engine, workers=workers, address=address, shard=shard)
 
     changes = parse.changes(assignments or [])
-    flags = {"task.features": features, "task.probe": False if no_probe else None}
+    flags: dict[str, Any] = {"task.features": features, "task.probe": False if no_probe else None}
+    flags["task.threshold"] = threshold if data is not None else None
     changes.update({name: value for name, value in flags.items() if value is not None})
     if seed is not None and seeds is not None:
         raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
-    numbers = [seed or 0] if seeds is None else parse.seeds(seeds)
+    numbers = [seed or 0] if seeds is None else read_seeds(seeds)
     if learner == TEACHER:
         if preset != "default" or start is not None or interpreted or prove:
             raise DistinguoError(
@@ -227,7 +246,7 @@ def learn(
         )
         return
     with stoppable("Stopped before anything was learned."), progress_lines():
-        setting = parse.named_task(task, of_table(changes, "task"), interpreted)
+        setting, changes, log = _setting(task, data, changes, interpreted)
     prototypes = None if start is None else parse.prototypes(start, setting.dimensions)
     if setting.note:
         say(setting.note)
@@ -240,7 +259,7 @@ def learn(
             changes=changes,
             prototypes=prototypes,
             learner=load_named(learner) if learner and names_code(learner) else learner,
-            words={} if threshold is None else {"threshold": threshold},
+            words={} if threshold is None or log is not None else {"threshold": threshold},
         )
         return to_be_proven(asked) if prove else asked
 
@@ -260,9 +279,38 @@ def learn(
     with stoppable("Stopped before anything was learned."), live_line():
         warm(wanted[0])
     if seeds is None or place is None:
-        _learn_one(wanted[0], out, as_json, file=task if names_code(task) else None)
+        _learn_one(wanted[0], out, as_json, file=task if names_code(task) else None, log=log)
     else:
         _learn_many(wanted, place, many, as_json)
+
+
+def _one_task(
+    task: str | None, tried: str | None, data: Path | None, many: bool, others: dict[str, bool]
+) -> str:
+    """The task that is named, by whichever way, or ""; options that do not go with a log are rejected."""
+    if task is not None and tried is not None:
+        raise DistinguoError(f"The task is named twice, as {task} and with --task {tried}; name it once.")
+    if data is None and task is None and tried is None:
+        raise DistinguoError("Name a task to learn, such as puck, or logged steps with --data FILE.")
+    if data is not None and (many or any(others.values())):
+        what = "--seeds" if many else "--learner teacher"
+        raise DistinguoError(f"{what} does not go with --data; leave it out.")
+    return task or tried or ""
+
+
+def _setting(
+    task: str, data: Path | None, changes: dict[str, Any], interpreted: bool
+) -> tuple[TaskSpec, dict[str, Any], Logged | None]:
+    """The task, the settings without those of a task that was only logged, and the log, if there is one."""
+    from distinguo.cli import parse
+    from distinguo.runs.configuration import of_table
+    from distinguo.runs.logged import logged, of_real_task
+
+    given = of_table(changes, "task")
+    if data is None:
+        return parse.named_task(task, given, interpreted), changes, None
+    log = logged(data, parse.named_task(task, of_real_task(given), interpreted) if task else None, changes)
+    return log.spec, dict(log.changes), log
 
 
 def _check_workers(many: bool, **given: Any) -> None:
@@ -323,13 +371,18 @@ def _check_folder(first: Configuration, out: Path | None, many: bool) -> None:
 
 
 def _learn_one(
-    configuration: Configuration, out: Path | None, as_json: bool, file: str | None = None
+    configuration: Configuration,
+    out: Path | None,
+    as_json: bool,
+    file: str | None = None,
+    log: Logged | None = None,
 ) -> None:
-    """Learn one run; ``file`` is the task, where it is named by a file."""
+    """Learn one run; ``file`` is the task, where it is named by a file, and ``log`` what it is learned from."""
     from distinguo.cli.console import answer, command_line, output_for, say, stoppable
     from distinguo.cli.live import live_line
     from distinguo.runs.folder import REPRESENTATION, is_finished
     from distinguo.runs.learn import default_folder, learn_configured
+    from distinguo.runs.logged import tried_sentence
     from distinguo.views.terminal import ASIDE, GOOD, POOR
     from distinguo.views.words import outcome_sentence, proof_sentence, remarks, why_command, why_nothing
 
@@ -341,7 +394,7 @@ def _learn_one(
             stoppable(f"Stopped; saved in {path}. The same command continues from there."),
             live_line() as line,
         ):
-            run = learn_configured(configuration, path, lambda g: line(_progress(g)))
+            run = learn_configured(configuration, path, lambda g: line(_progress(g)), log)
     except DistinguoError as error:
         kept = f" What was learned before is in {path}." if (path / REPRESENTATION).exists() else ""
         raise DistinguoError(f"{error}{kept}") from error
@@ -351,12 +404,14 @@ def _learn_one(
         output.tell(proof_sentence(run), GOOD if run.summary["proven"] else POOR)
     for word in [*why_nothing(run), *remarks(run)]:
         output.tell(word)
+    if "tried_task" in run.summary:
+        output.tell(tried_sentence(run.summary), GOOD if run.summary["tried_solved"] else POOR)
     output.tell(f"Picture: {picture}")
     output.tell(f"Look again with: {command_line('show', path)}", ASIDE)
     if why := why_command(run, path):
         output.tell(f"Ask why with: {why}{f' --task {shlex.quote(file)}' if file else ''}", ASIDE)
     answer({**run.summary, "run": str(path), "picture": str(picture)}, as_json)
-    if not run.solved and configuration.spec.goal.can_be_solved:
+    if not run.summary.get("tried_solved", run.solved) and configuration.spec.goal.can_be_solved:
         raise typer.Exit(NOT_SOLVED)
     if not run.summary.get("proven", True):
         raise typer.Exit(NOT_PROVEN)
@@ -428,7 +483,7 @@ def _folder_of_many(wanted: list[Configuration]) -> Path:
     """Name the folder of many runs by their seeds; a long list is cut and gets a hash."""
     import hashlib  # takes a while to load
 
-    from distinguo.cli.parse import seed_words
+    from distinguo.runs.seeds import seed_words
     from distinguo.writing import slug
 
     first, words = wanted[0], seed_words([c.seed for c in wanted])

@@ -589,14 +589,21 @@ def export_command(
     to: Annotated[
         str,
         typer.Option(
-            help="The format: c, c-source, arduino, json, dot or npz.", autocompletion=complete_format
+            help="The format: c, c-source, arduino, python, javascript, structured-text, onnx, fmu, markdown, "
+            "json, dot or npz.",
+            autocompletion=complete_format,
         ),
     ],
     run: RunArgument = None,
     out: Annotated[
         Path | None, typer.Option(help="The file to write; by default controller.* in RUN.")
     ] = None,
-    name: Annotated[str, typer.Option(help="The prefix of the names in C.")] = "distinguo",
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="The prefix of names in C and structured text, and the name of a model; by default distinguo."
+        ),
+    ] = None,
     arithmetic: Annotated[
         str | None, typer.Option(help="Of a program: double (the default), float or fixed.")
     ] = None,
@@ -610,7 +617,7 @@ def export_command(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Export the controller of a run: C, an Arduino library, JSON, a Graphviz graph or NumPy arrays.
+    """Export the controller of a run as a program, a decision list for humans, JSON, a graph or arrays.
 
     Example: distinguo export runs/puck-default-seed0 --to c
     """

@@ -15,7 +15,7 @@ import numpy as np
 from distinguo.comparison.cells import Folder, job_of, written
 from distinguo.comparison.plan import AveragedCurve, Comparison, Plan, PlanCell, make_plan
 from distinguo.comparison.sources import name_of, representation_named
-from distinguo.engines.engine import checked_engine, my_share
+from distinguo.engines.engine import Engine, checked_engine, my_share
 from distinguo.errors import DistinguoError, check_known, shown, unknown_setting
 from distinguo.evaluation.statistics import checkpoints
 from distinguo.processes import Failed
@@ -25,6 +25,7 @@ from distinguo.runs.folder import SETTINGS, handed_in, read_settings
 from distinguo.runs.run import Run
 from distinguo.seam import is_compiled
 from distinguo.settings import TesterSettings
+from distinguo.tasks.amounts import amounts_refused
 from distinguo.tasks.catalog import check_present, own_parameters, spec_of
 from distinguo.tasks.declare import declared_by_name
 from distinguo.tasks.spec import TaskSpec
@@ -81,8 +82,7 @@ def compare(
             plan,
             Path(folder if out is None else out),
             known,
-            engine=engine,
-            workers=workers,
+            engine=checked_engine(engine, workers),
             watch=lambda done, every: tell(f"Comparing {len(named)} representations: {done} of {every} runs"),
         )
     kept = comparison._replace(folder=None) if out is None else comparison
@@ -158,7 +158,10 @@ def plan_for(
         options = _by_name(options["task"])  # made again, with other parameters
     options["task_parameters"] = {**options.get("task_parameters", {}), **tables["task"]}
     options["interpreted"] = interpreted or options.get("interpreted", False)
-    return make_plan(list(whats), **options, seed=seed, tester=tables["tester"])
+    plan = make_plan(list(whats), **options, seed=seed, tester=tables["tester"])
+    if plan.spec.amounts is not None:
+        raise amounts_refused(plan.spec, "the learner of a test")
+    return plan
 
 
 def _task_of(whats: Sequence[Any] | Mapping[str, Any], asked: str | TaskSpec | None) -> dict[str, Any]:
@@ -190,9 +193,7 @@ def compare_plan(
     out: Path,
     representations: Mapping[str, Representation] | None = None,
     *,
-    engine: str = "threads",
-    workers: int | None = None,
-    address: str | None = None,
+    engine: Engine | None = None,
     shard: tuple[int, int] = (1, 1),
     watch: CellsDone | None = None,
 ) -> Comparison:
@@ -200,11 +201,11 @@ def compare_plan(
 
     ``representations`` are those of its names that stand for objects in memory.
     """
-    workshop, folder = checked_engine(engine, workers, address), Folder(out, plan)
+    workshop, folder = engine or Engine(), Folder(out, plan)
     folder.check()
     known = {what: _known(folder, what, representations or {}) for what in plan.head.representations}
     texts = {what: written(representation) for what, representation in known.items()}
-    _check_engine(engine, plan, texts)
+    _check_engine(workshop.name, plan, texts)
     folder.prepare({what: text for what, text in texts.items() if text is not None})
     extent, cells = folder.extent(), plan.cells()
     mine = my_share(cells, shard)

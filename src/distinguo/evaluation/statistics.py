@@ -71,6 +71,31 @@ def stratified_interval(groups: list[np.ndarray], seed: int = 0) -> tuple[float,
     return float(bootstrap.confidence_interval.low), float(bootstrap.confidence_interval.high)
 
 
+def iqm_interval(groups: list[np.ndarray], seed: int = 0) -> tuple[float, float, float]:
+    """Return the interquartile mean of all runs of all groups, and a bootstrap interval of it.
+
+    Each group, such as the runs of a task, is resampled within itself (Agarwal et al., 2021).
+
+    >>> iqm_interval([np.array([0.0, 0.0]), np.array([1.0, 1.0])])
+    (0.5, 0.5, 0.5)
+    """
+    rng = np.random.default_rng(seed)
+    drawn = [group[rng.integers(len(group), size=(RESAMPLES, len(group)))] for group in groups]
+    means = stats.trim_mean(np.concatenate(drawn, axis=1), 0.25, axis=1)
+    tail = 50 * (1 - CONFIDENCE)
+    low, high = np.percentile(means, [tail, 100 - tail])
+    return float(interquartile_mean(np.concatenate(groups))), float(low), float(high)
+
+
+def performance_profile(scores: np.ndarray, bars: np.ndarray) -> np.ndarray:
+    """Return the share of the runs whose score is above each bar.
+
+    >>> performance_profile(np.array([0.2, 0.6, 1.0]), np.array([0.0, 0.5, 1.0])).tolist()
+    [1.0, 0.6666666666666666, 0.0]
+    """
+    return np.asarray((scores[:, None] > bars).mean(axis=0))
+
+
 def probability_better(ours: np.ndarray, theirs: np.ndarray) -> float:
     """Return the probability that a run of ours beats one of theirs; ties count half.
 

@@ -200,7 +200,7 @@ def _about_one(inquiry: Inquiry, facts: StateFacts) -> list[str]:
     return [
         _end_sentence(asked, facts, "here"),
         f"{place(asked.spec, facts.state)} lies in region {facts.region}: {_preference(asked, facts)}.",
-        law_in_words(asked.spec, asked.spec.actions.index(facts.action), facts.state),
+        _law(asked, facts),
         worth_sentence(asked, facts),
         birth_sentence(asked, facts.region, facts.primary),
         merged_sentence(fallen),
@@ -220,11 +220,17 @@ def _about_two(inquiry: Inquiry, facts: StateFacts, second: StateFacts, found: D
         _end_sentence(asked, own, "here"),
         _end_sentence(asked, others, "there"),
         f"Here is {place(asked.spec, own.state)}, in region {own.region}: {_preference(asked, own)}.",
+        _law(asked, own),
         f"There is {place(asked.spec, others.state)}, in region {others.region}: {_preference(asked, others)}.",
+        _law(asked, others),
         parting_sentence(found),
         epsilon_sentence(asked, found),
         now_sentence(asked, found.profiles, inquiry.investigator.obstacle),
     ]
+
+
+def _law(asked: Asked, facts: StateFacts) -> str:
+    return law_in_words(asked.spec, asked.spec.actions.index(facts.action), facts.state)
 
 
 def _end_sentence(asked: Asked, facts: StateFacts, where: str) -> str:

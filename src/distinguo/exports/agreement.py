@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ from distinguo.exports.tables import LabelledController
 from distinguo.representations.partition import has_labels
 
 STATES = 100_000
-NEAR = 2_000  #: observations close to a border
+NEAR = 2_000  #: places on a border, around which observations are tried
+SCALES = 29  #: of the distance from a border, each a quarter of the one before
 MOST_NUMBERS = (
     2 * 10**7
 )  #: differences of a coordinate; maps of many prototypes are tried on fewer observations
@@ -36,11 +38,29 @@ class Agreement(NamedTuple):
         text = f"Python's action at {share} of {self.states:,} observations drawn evenly from their extent"
         if self.farthest:
             text += (
-                f"; any that differ are within {self.farthest:.1g} of the width of a coordinate from a border"
+                f"; any that differ are within {_at_most(self.farthest)} of the width of a coordinate from a "
+                "border"
             )
         if self.amounts:
-            text += f"; amounts differ by at most {self.amounts:.1g} of their range"
+            text += f"; amounts differ by at most {_at_most(self.amounts)} of their range"
         return text + "."
+
+
+def _at_most(number: float) -> str:
+    """A number of one digit that is not below.
+
+    >>> _at_most(6.1e-5), _at_most(0.25), _at_most(2.0)
+    ('7e-05', '0.3', '2')
+    """
+    unit = 10.0 ** np.floor(np.log10(number))
+    return f"{unit * np.ceil(number / unit - 1e-9):.1g}"
+
+
+class Written(NamedTuple):
+    """What a file holds, and the decision as it says it, with what was measured by running it."""
+
+    content: str | bytes
+    decision: Decision
 
 
 def decided(named: LabelledController, arithmetic: str = "double", safe: str | None = None) -> Decision:
@@ -53,8 +73,14 @@ def decided(named: LabelledController, arithmetic: str = "double", safe: str | N
     return decision._replace(said=f"{kind}: {found.words}")
 
 
-def agreement_of(decision: Decision, seed: int = 0) -> Agreement | None:
+#: A program that gives the actions at many observations and, if actions have them, the amounts.
+Program = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray | None]]
+
+
+def agreement_of(decision: Decision, seed: int = 0, program: Program | None = None) -> Agreement | None:
     """Compare a decision with the one in double; None if it is that, which repeats Python's operations.
+
+    ``program`` is what computes it, by default the functions of the decision.
 
     >>> from distinguo.controller import Controller
     >>> from distinguo.exports.tables import LabelledController
@@ -65,25 +91,43 @@ def agreement_of(decision: Decision, seed: int = 0) -> Agreement | None:
     >>> found.same > 99_990, 0 < found.farthest < 1e-4
     (True, True)
     """
-    if decision.arithmetic == "double":
-        return None
+    if program is None:
+        if decision.arithmetic == "double":
+            return None
+        program = partial(_answers, decision)
     exact = decision_of(decision.named)
-    rng = np.random.default_rng(seed)
-    partition = decision.named.controller.partition
     low, high = known_extent(decision.named)
+    states = even_draws(exact, seed)
+    count, rng = len(states), np.random.default_rng(seed + 1)
+    expected, (found, amounts) = chosen(exact, states), program(states)
+    same = int((expected == found).sum())
+    near = _near_borders(exact, states, expected, rng)
+    farthest = 0.0
+    for tried in (states[expected != found], near):
+        wanted, (got, _) = chosen(exact, tried), program(tried)
+        differ = np.flatnonzero(wanted != got)[:FOLLOWED]
+        farthest = max(farthest, _from_border(exact, tried[differ], got[differ], high - low))
+    alike = expected == found
+    apart = farthest_amounts(exact, states[alike], None if amounts is None else amounts[alike])
+    return Agreement(count, same, farthest, apart)
+
+
+def even_draws(exact: Decision, seed: int = 0) -> np.ndarray:
+    """Observations drawn evenly from their known extent."""
+    rng = np.random.default_rng(seed)
+    partition = exact.named.controller.partition
+    low, high = known_extent(exact.named)
     size = max((table.size for table in exact.tables.values()), default=1)
     count = int(min(STATES, max(MOST_NUMBERS // size, 100)))
-    states = low + (high - low) * rng.random((count, len(low)))
     if has_labels(partition):  # no label is near another
-        states = np.stack([rng.choice(column, count) for column in partition.prototypes.T], axis=1)
-    expected, found = chosen(exact, states), chosen(decision, states)
-    same = int((expected == found).sum())
-    near = _near_borders(exact, states, expected, rng)[:NEAR]
-    tried = np.concatenate([states[expected != found], near])
-    wanted, got = chosen(exact, tried), chosen(decision, tried)
-    differ = wanted != got
-    farthest = _from_border(exact, tried[differ][:FOLLOWED], got[differ][:FOLLOWED], high - low)
-    return Agreement(count, same, farthest, _between_amounts(exact, decision, states[expected == found]))
+        return np.stack([rng.choice(column, count) for column in partition.prototypes.T], axis=1)
+    return np.asarray(low + (high - low) * rng.random((count, len(low))))
+
+
+def _answers(decision: Decision, states: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """The actions of a decision and, if they are laws, the amounts."""
+    laws = decision.named.laws
+    return chosen(decision, states), None if laws is None else amounts_chosen(decision, states)
 
 
 def chosen(decision: Decision, states: np.ndarray) -> np.ndarray:
@@ -104,7 +148,7 @@ def amounts_chosen(decision: Decision, states: np.ndarray) -> np.ndarray:
 def _near_borders(
     exact: Decision, states: np.ndarray, actions: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Observations on both sides of borders, at distances of all magnitudes."""
+    """Observations on both sides of borders, at distances of all magnitudes, the farthest first."""
     order = rng.permutation(len(states))
     pairs = np.flatnonzero(actions != actions[order])[:NEAR]
     here, there, mine = states[pairs], states[order[pairs]], actions[pairs]
@@ -115,8 +159,9 @@ def _near_borders(
         middle = (near + far) / 2
         kept = chosen(exact, here + (there - here) * middle[:, None]) == mine
         near, far = np.where(kept, middle, near), np.where(kept, far, middle)
-    place = near + rng.choice([-1.0, 1.0], len(pairs)) * 10.0 ** rng.uniform(-17, -1, len(pairs))
-    return here + (there - here) * np.clip(place, 0.0, 1.0)[:, None]
+    apart = np.outer(4.0 ** -np.arange(1, SCALES), (-1.0, 1.0)).ravel()
+    places = np.clip(near + apart[:, None], 0.0, 1.0)
+    return (here + (there - here) * places[:, :, None]).reshape(-1, states.shape[1])
 
 
 def _from_border(exact: Decision, states: np.ndarray, other: np.ndarray, width: np.ndarray) -> float:
@@ -132,12 +177,12 @@ def _from_border(exact: Decision, states: np.ndarray, other: np.ndarray, width: 
     return float(least.max(initial=0.0))
 
 
-def _between_amounts(exact: Decision, decision: Decision, states: np.ndarray) -> float:
-    laws = decision.named.laws
-    if laws is None or not len(states):
+def farthest_amounts(exact: Decision, states: np.ndarray, amounts: np.ndarray | None) -> float:
+    """The greatest difference of amounts from those in double, as a part of their range."""
+    laws = exact.named.laws
+    if laws is None or amounts is None or not len(states):
         return 0.0
-    apart = abs(amounts_chosen(exact, states) - amounts_chosen(decision, states)) / (laws.high - laws.low)
-    return float(apart.max())
+    return float((abs(amounts_chosen(exact, states) - amounts) / (laws.high - laws.low)).max())
 
 
 #: What operators do with whole columns, by the name of their class in ``ast``.

@@ -14,7 +14,8 @@ from distinguo import __version__
 from distinguo.exports.agreement import amounts_chosen, chosen
 from distinguo.exports.certified import table
 from distinguo.exports.decision import Decision, known_extent
-from distinguo.exports.header import C, comment, source_and_header
+from distinguo.exports.header import C, source_and_header
+from distinguo.exports.language import comment
 from distinguo.representations.partition import has_labels
 
 CASES = 200

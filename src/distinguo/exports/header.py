@@ -6,22 +6,18 @@ The functions are those of ``decision``. A header alone is C99 and C++; a header
 from __future__ import annotations
 
 import ast
-import json
 import re
-import textwrap
 from collections.abc import Iterable
 
 import numpy as np
 
-from distinguo import __version__
-from distinguo.errors import DistinguoError, counted
+from distinguo.errors import DistinguoError
 from distinguo.exports.agreement import decided
 from distinguo.exports.certified import Untranslatable, certified_in_c, table
 from distinguo.exports.decision import Decision
-from distinguo.exports.language import Language, Lines
+from distinguo.exports.language import SHOWN, Language, Lines, comment
 from distinguo.exports.tables import LabelledController, in_c
 from distinguo.proof.schema import ProgramCertificate
-from distinguo.representations.partition import count_regions, has_labels
 
 PREFIX = "distinguo"
 
@@ -167,8 +163,7 @@ class C(Language):
 
 
 REGION = "The region that an observation falls in."
-#: Functions for others, and tables of whole numbers that are regions, actions or places in a table.
-SHOWN = ("fault", "region", "action", "amount")
+#: Tables of whole numbers that are regions, actions or places in a table.
 PLACES = ("axis", "below", "above", "regions", "actions")
 
 
@@ -197,10 +192,10 @@ def header_of(decision: Decision, name: str = PREFIX) -> str:
     """Return a decision as a header that is all there is."""
     printer, certified, why_not = _prepared(decision, name, "static inline ")
     return _HEADER.format(
-        about=_comment(_about(decision, name, bool(certified), why_not)),
+        about=_comment(_about(printer, name, bool(certified), why_not)),
         guard=name.upper(),
         checks=_checks(decision, certified),
-        constants=_constants(decision, name),
+        constants=_constants(printer, name),
         tables="\n".join(printer.own_tables()),
         pragma=_pragma(decision),
         functions="\n".join(printer.code()) + certified,
@@ -226,9 +221,9 @@ def source_and_header(decision: Decision, name: str = PREFIX, stem: str = "contr
     )
     declarations = "\n".join(f"/* {about} */\nextern {one};\n" for one, about in declared.items())
     header = _DECLARED.format(
-        about=_comment(_about(decision, name, bool(certified), why_not)),
+        about=_comment(_about(printer, name, bool(certified), why_not)),
         guard=name.upper(),
-        constants=_constants(decision, name),
+        constants=_constants(printer, name),
         functions=declarations,
     )
     return {".c": text + certified, ".h": header}
@@ -284,52 +279,19 @@ def _pragma(decision: Decision) -> str:
     return "" if decision.arithmetic == "fixed" else _PRAGMA
 
 
-def _constants(decision: Decision, name: str) -> str:
-    named, guard = decision.named, name.upper()
-    numbers = {
-        "DIMENSIONS": len(named.dimensions),
-        "REGIONS": count_regions(named.controller.partition),
-        "ACTIONS": len(named.actions),
-        "LIMIT": C(decision, name).number(decision.limit),
-        "SAFE_ACTION": decision.safe_action,
-    }
-    if decision.safe_amounts:
-        numbers["AMOUNTS"] = len(decision.safe_amounts)
-    lines = [f"#define {guard}_{word} {number}" for word, number in numbers.items()]
-    return "\n".join(lines) + "\n" + _action_names(named.actions, guard) + "\n"
+def _constants(printer: C, name: str) -> str:
+    guard = name.upper()
+    lines = [f"#define {guard}_{word} {number}" for word, number in printer.constants().items()]
+    return "\n".join(lines) + "\n" + _action_names(printer.decision.named.actions, guard) + "\n"
 
 
 def _comment(lines: Iterable[str]) -> str:
     return "\n".join(f" * {line}".rstrip() for line in lines)[3:]
 
 
-def _about(decision: Decision, name: str, certified: bool, why_not: str) -> list[str]:
-    named = decision.named
-    fixed = decision.arithmetic == "fixed"
-    lines = [
-        f"A controller of {counted(count_regions(named.controller.partition), 'region')}, exported by distinguo "
-        f"{__version__}.",
-        "",
-        f"Task:        {comment(named.task or 'unknown')}",
-        *_entry("Input", _input(decision)),
-        f"Coordinates: {comment(', '.join(f's[{i}] = {n}' for i, n in enumerate(named.dimensions)))}",
-        f"Actions:     {comment(', '.join(f'{a} = {n}' for a, n in enumerate(named.actions)))}",
-        f"Fault:       {name}_fault(s) is 1 if a coordinate is {'' if fixed else 'not a number or '}beyond",
-        f"             +-{name.upper()}_LIMIT; then the answer is safe: {comment(decision.safe)}",
-        *_entry("Border", _border(decision)),
-        *_entry("Arithmetic", decision.said),
-        f"Provenance:  {comment(json.dumps(named.provenance, sort_keys=True, default=str))}",
-    ]
-    proof = named.certificates.certificate
-    if proof is not None:
-        lines.append(f"Certificate: {proof.file}, SHA-256 {proof.sha256}")
-        if proof.domain:
-            lines.append(f"It claims:   {comment(proof.domain)}")
-        if decision.arithmetic != "double":
-            lines.append(
-                f"             It speaks of double arithmetic, not of this one ({decision.arithmetic})."
-            )
-    lines += [f"Certificate: {comment(why)}" for why in named.certificates.refused]
+def _about(printer: C, name: str, certified: bool, why_not: str) -> list[str]:
+    """The comment at the top: what all languages say, and what only C has."""
+    lines = printer.about()
     if certified:
         lines += [
             "",
@@ -338,7 +300,8 @@ def _about(decision: Decision, name: str, certified: bool, why_not: str) -> list
             "takes safe actions from a certified state on never fails.",
         ]
     lines += [comment(why_not)] if why_not else []
-    return lines if fixed else [*lines, "", *_COMPILERS[decision.arithmetic](name)]
+    arithmetic = printer.decision.arithmetic
+    return lines if arithmetic == "fixed" else [*lines, "", *_COMPILERS[arithmetic](name)]
 
 
 _COMPILERS = {
@@ -354,57 +317,12 @@ _COMPILERS = {
 }
 
 
-def _entry(label: str, text: str) -> list[str]:
-    """An entry of the comment at the top, on as many lines as it takes."""
-    head = f"{label + ':':<13}"
-    return textwrap.wrap(text, 100, initial_indent=head, subsequent_indent=" " * 13) if text else []
-
-
-def _border(decision: Decision) -> str:
-    """The inequality that two prototypes are."""
-    border, named = decision.inequality, decision.named
-    if border is None:
-        return ""
-    first, second = (
-        named.actions[a] for a in named.controller.greedy[decision.named.controller.partition.regions]
-    )
-    terms = " + ".join(
-        f"{k:.6g} {word}" for k, word in zip(border.normal.tolist(), named.dimensions, strict=True) if k
-    )
-    return comment(f"{second} where {terms} > {border.offset:.6g}, otherwise {first}".replace("+ -", "- "))
-
-
-def _input(decision: Decision) -> str:
-    """Describe ``s``, which is easily mistaken for the whole state of a task."""
-    words = "s is the observation as the task gives it, unscaled, in the order of the coordinates"
-    if has_labels(decision.named.controller.partition):
-        return f"{words}; each is an exact label."
-    if decision.arithmetic != "fixed":
-        return f"{words}."
-    counts = ", ".join(f"{k!r}" for k in decision.per_unit.tolist())
-    text = f"s is the observation in counts, round(coordinate * counts per unit); counts per unit: {counts}."
-    if decision.safe_amounts:
-        counts = ", ".join(f"{k!r}" for k in decision.amounts_per_unit.tolist())
-        text += f" Amounts are counts, too; counts per unit: {counts}."
-    return text
-
-
 def check_name(name: str) -> None:
     """Refuse a prefix that C would not take."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,40}", name):
         raise DistinguoError(
             f"--name should be a letter followed by at most 40 letters, digits or underscores, got {name!r}."
         )
-
-
-def comment(text: str) -> str:
-    """Make any text safe inside a comment.
-
-    >>> comment("a */ system(); /* é")
-    'a * / system(); / * ?'
-    """
-    plain = "".join(c if c.isascii() and c.isprintable() and c != "\\" else "?" for c in text)
-    return plain.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
 
 
 def _action_names(actions: tuple[str, ...], guard: str) -> str:

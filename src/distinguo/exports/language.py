@@ -1,20 +1,26 @@
 """Printing the functions of a decision in a language: what languages share.
 
-A language is a subclass that says how it writes a declaration, a loop, a branch and a table; see ``javascript`` for a
-short one. It is named in ``write.FORMATS``.
+A language is a subclass that says how it writes a declaration, a loop, a branch and a table; see ``modules`` for two
+short ones. It is named in ``write.FORMATS``.
 """
 
 from __future__ import annotations
 
 import ast
+import json
+import textwrap
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 import numpy as np
 
+from distinguo import __version__
+from distinguo.errors import counted
 from distinguo.exports.decision import Decision, functions_of
+from distinguo.representations.partition import count_regions, has_labels
 
 WIDTH = 100  #: columns of a line of a table
+SHOWN = ("fault", "region", "action", "amount")  #: functions for others
 SUMS = (ast.Add, ast.Sub)
 
 #: Python's operators, by the name of their class in ``ast``.
@@ -71,6 +77,14 @@ class Language:
         """An item of a table or of the observation."""
         return name + "".join(f"[{place}]" for place in places)
 
+    def observation(self) -> str:
+        """The observation, as an argument."""
+        return "s"
+
+    def inputs(self) -> Lines:
+        """The coordinates."""
+        return [f"{self.observation()}[{i}]" for i in range(self.decision.dimensions)]
+
     def declare(self, name: str, kind: str, value: str) -> str:
         """A new variable, of the kind ``int`` or ``number``."""
         raise NotImplementedError
@@ -104,6 +118,58 @@ class Language:
         raise NotImplementedError
 
     # ---- what all share
+
+    def constants(self) -> dict[str, str]:
+        """Numbers for others, by their names."""
+        decision, named = self.decision, self.decision.named
+        numbers = {
+            "DIMENSIONS": len(named.dimensions),
+            "REGIONS": count_regions(named.controller.partition),
+            "ACTIONS": len(named.actions),
+            "LIMIT": decision.limit,
+            "SAFE_ACTION": decision.safe_action,
+        }
+        if decision.safe_amounts:
+            numbers["AMOUNTS"] = len(decision.safe_amounts)
+        return {name: self.number(value) for name, value in numbers.items()}
+
+    def about(self) -> Lines:
+        """What a reader of the program should know, without the signs of a comment."""
+        decision, named = self.decision, self.decision.named
+        coordinates = zip(self.inputs(), named.dimensions, strict=True)
+        unknown = "" if decision.arithmetic == "fixed" else "not a number or "
+        lines = [
+            f"A controller of {counted(count_regions(named.controller.partition), 'region')}, exported by distinguo "
+            f"{__version__}.",
+            "",
+            f"Task:        {comment(named.task or 'unknown')}",
+            *_entry("Input", self._input()),
+            f"Coordinates: {comment(', '.join(map(' = '.join, coordinates)))}",
+            f"Actions:     {comment(', '.join(f'{a} = {n}' for a, n in enumerate(named.actions)))}",
+            f"Fault:       {self.name('fault')}({self.observation()}) is 1 if a coordinate is {unknown}beyond",
+            f"             +-{self.name('LIMIT')}; then the answer is safe: {comment(decision.safe)}",
+            *_entry("Border", comment(inequality_in_words(decision))),
+            *_entry("Arithmetic", decision.said),
+            f"Provenance:  {comment(json.dumps(named.provenance, sort_keys=True, default=str))}",
+        ]
+        return lines + [comment(line) for line in certified_in_words(decision)]
+
+    def _input(self) -> str:
+        """Describe the observation, which is easily mistaken for the whole state of a task."""
+        decision = self.decision
+        several = ", " in self.observation()
+        words = f"{self.observation()} {'are the coordinates of' if several else 'is'} the observation"
+        plain = f"{words} as the task gives it, unscaled, in the order of the coordinates"
+        if has_labels(decision.named.controller.partition):
+            return f"{plain}; each is an exact label."
+        if decision.arithmetic != "fixed":
+            return f"{plain}."
+        counts = ", ".join(f"{k!r}" for k in decision.per_unit.tolist())
+        text = f"{words} in counts, round(coordinate * counts per unit); counts per unit: {counts}."
+        if decision.safe_amounts:
+            counts = ", ".join(f"{k!r}" for k in decision.amounts_per_unit.tolist())
+            text += f" Amounts are counts, too; counts per unit: {counts}."
+        return text
 
     def write(self, name: str) -> str:
         """Write a function."""
@@ -205,3 +271,48 @@ def several_to_a_line(entries: Iterable[str], indent: str) -> Lines:
             line = indent
         line += f" {entry}," if line.strip() else f"{entry},"
     return [*lines, line]
+
+
+def _entry(label: str, text: str) -> Lines:
+    """An entry of the text at the top, on as many lines as it takes."""
+    head = f"{label + ':':<13}"
+    return textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * 13) if text else []
+
+
+def inequality_in_words(decision: Decision) -> str:
+    """The inequality that two prototypes are."""
+    border, named = decision.inequality, decision.named
+    if border is None:
+        return ""
+    first, second = (named.actions[a] for a in named.controller.greedy[named.controller.partition.regions])
+    terms = " + ".join(
+        f"{k:.6g} {word}" for k, word in zip(border.normal.tolist(), named.dimensions, strict=True) if k
+    )
+    return f"{second} where {terms} > {border.offset:.6g}, otherwise {first}".replace("+ -", "- ")
+
+
+def certified_in_words(decision: Decision) -> Lines:
+    """What is proven, what the proof speaks of, and which certificates are not cited."""
+    found, refused, _ = decision.named.certificates
+    lines = []
+    if found is not None:
+        lines.append(f"Certificate: {found.file}, SHA-256 {found.sha256}")
+        if found.domain:
+            lines.append(f"It claims:   {found.domain}")
+        if decision.arithmetic != "double":
+            lines.append(
+                f"             It speaks of double arithmetic, not of this one ({decision.arithmetic})."
+            )
+    return lines + [f"Certificate: {why}" for why in refused]
+
+
+def comment(text: str) -> str:
+    """Make any text safe inside a comment.
+
+    >>> comment("a */ system(); /* é")
+    'a * / system(); / * ?'
+    """
+    plain = "".join(c if c.isascii() and c.isprintable() and c != "\\" else "?" for c in text)
+    for marks in ("*/", "/*", "*)", "(*", "??/"):
+        plain = plain.replace(marks, f"{marks[:-1]} {marks[-1]}")
+    return plain

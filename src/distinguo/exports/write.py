@@ -9,14 +9,20 @@ from typing import Any, NamedTuple
 
 from distinguo import __version__
 from distinguo.errors import DistinguoError, checks_names, did_you_mean, path_from
-from distinguo.exports.agreement import decided
+from distinguo.exports.agreement import Written, decided
 from distinguo.exports.arduino import to_arduino
-from distinguo.exports.decision import ARITHMETICS, Decision
+from distinguo.exports.decision import ARITHMETICS, Decision, decision_of
+from distinguo.exports.fmu import to_fmu
 from distinguo.exports.graph import to_graph
 from distinguo.exports.header import PREFIX, check_name, header_of, source_and_header
+from distinguo.exports.markdown import to_markdown
+from distinguo.exports.modules import to_javascript, to_python
+from distinguo.exports.onnx import to_onnx
+from distinguo.exports.structured_text import to_structured_text
 from distinguo.exports.tables import LabelledController, arrays_of, labelled, open_controller
 from distinguo.proof.verify import Cited
 from distinguo.representations import file as representation_file
+from distinguo.representations.partition import lacking
 from distinguo.runs.run import Run
 from distinguo.writing import pack_arrays, write_atomically
 
@@ -66,6 +72,7 @@ def to_arrays(named: LabelledController) -> bytes:
     return pack_arrays({**arrays_of(named.controller.partition), **learned})
 
 
+DOUBLE = ("double",)
 Content = str | bytes | dict[str, str]  #: of one file, or of several by their suffixes
 
 
@@ -77,21 +84,50 @@ class Format(NamedTuple):
     """
 
     file: str
-    render: Callable[[Any, str, str], Content]
+    render: Callable[[Any, str, str], Content | Written]
     arithmetics: tuple[str, ...] = ()
+    prefixed: bool = True  #: whether its names begin with a prefix, or it has a name
+    in_c: bool = False  #: whether a partition of one's own may say what it is
+    measured: bool = False  #: whether it is run itself to tell how often its action is Python's
 
 
 FORMATS = {
-    "c": Format("controller.h", lambda decision, name, stem: header_of(decision, name), ARITHMETICS),
-    "c-source": Format("controller.c", source_and_header, ARITHMETICS),
+    "c": Format(
+        "controller.h", lambda decision, name, stem: header_of(decision, name), ARITHMETICS, in_c=True
+    ),
+    "c-source": Format("controller.c", source_and_header, ARITHMETICS, in_c=True),
     "arduino": Format(
         "controller.zip",
         lambda decision, name, stem: to_arduino(decision, name),
         ("float", "double", "fixed"),
+        in_c=True,
     ),
-    "json": Format("controller.json", lambda named, name, stem: to_document(named)),
+    "python": Format(
+        "controller.py", lambda decision, name, stem: to_python(decision), DOUBLE, prefixed=False
+    ),
+    "javascript": Format(
+        "controller.mjs", lambda decision, name, stem: to_javascript(decision), DOUBLE, prefixed=False
+    ),
+    "structured-text": Format(
+        "controller.st", lambda decision, name, stem: to_structured_text(decision, name), ARITHMETICS
+    ),
+    "onnx": Format(
+        "controller.onnx",
+        lambda decision, name, stem: to_onnx(decision, name),
+        ("double", "float"),
+        measured=True,
+    ),
+    "fmu": Format("controller.fmu", lambda decision, name, stem: to_fmu(decision, name), DOUBLE),
+    "markdown": Format(
+        "controller.md",
+        lambda decision, name, stem: to_markdown(decision),
+        DOUBLE,
+        prefixed=False,
+        measured=True,
+    ),
+    "json": Format("controller.json", lambda named, name, stem: to_document(named), prefixed=False),
     "dot": Format("controller.dot", lambda named, name, stem: to_graph(named, name)),
-    "npz": Format("controller.npz", lambda named, name, stem: to_arrays(named)),
+    "npz": Format("controller.npz", lambda named, name, stem: to_arrays(named), prefixed=False),
 }
 _BY_SUFFIX = {Path(known.file).suffix: name for name, known in FORMATS.items()}
 
@@ -101,17 +137,19 @@ def export(
     run: Run | str | Path,
     to: str | Path,
     out: str | Path | None = None,
-    name: str = PREFIX,
+    name: str | None = None,
     force: bool = False,
     arithmetic: str | None = None,
     safe: str | None = None,
 ) -> Path:
     """Write the controller of a run, or of the run in a folder, and return the path of the file.
 
-    ``to`` is a file whose suffix is that of a format, such as ``controller.h``, or one of the formats ``c``,
-    ``c-source``, ``arduino``, ``json``, ``dot`` and ``npz``, which are written to ``out`` or into the run folder.
-    ``name`` is the prefix of the names in C. A program takes the ``safe`` action where an observation is not finite
-    or huge, the first one of the task by default; ``arithmetic`` is ``"double"``, ``"float"`` or ``"fixed"``.
+    ``to`` is a format, which is written to ``out`` or into the run folder, or a file with the suffix of one, such as
+    ``controller.h``. The formats are ``c``, ``c-source``, ``arduino``, ``python``, ``javascript``,
+    ``structured-text``, ``onnx``, ``fmu``, ``markdown``, ``json``, ``dot`` and ``npz`` (docs/exports.md). ``name`` is
+    the prefix of the names in C and structured text, and the name of a model or graph, by default ``distinguo``. A
+    program takes the ``safe`` action where an observation is not finite or huge, by default the first one of the
+    task; ``arithmetic`` is ``"double"``, ``"float"`` or ``"fixed"``.
 
     >>> export("runs/nowhere", "dto")
     Traceback (most recent call last):
@@ -132,15 +170,14 @@ def write_controller(
     run: Run | str | Path,
     to: str | Path,
     out: str | Path | None,
-    name: str,
+    name: str | None,
     force: bool,
     arithmetic: str | None = None,
     safe: str | None = None,
 ) -> Exported:
     """Do what :func:`export` does, and return what was written, too."""
     file_format, path = _target(run, to, out)
-    check_name(name)
-    _check_options(file_format, arithmetic, safe)
+    _check_options(file_format, name, arithmetic, safe)
     named = labelled(run) if isinstance(run, Run) else open_controller(path_from(run))
     decision = _decision(named, file_format, arithmetic, safe)
     several = (".c", ".h") if file_format == "c-source" else ()
@@ -148,7 +185,7 @@ def write_controller(
     places = {suffix: path.with_suffix(suffix) for suffix in several} or {"": path}
     for place in places.values():
         _check_place(place, force)
-    content = FORMATS[file_format].render(decision or named, name, path.stem)
+    content, decision = _rendered(named, decision, file_format, name, path.stem)
     for suffix, place in places.items():
         write_atomically(place, content[suffix] if isinstance(content, dict) else content)
     return Exported(path, named.certificates, decision)
@@ -157,27 +194,46 @@ def write_controller(
 def render(
     named: LabelledController,
     file_format: str,
-    name: str = PREFIX,
+    name: str | None = None,
     arithmetic: str | None = None,
     safe: str | None = None,
 ) -> Content:
     """Return the content of the file that :func:`export` writes."""
+    _check_options(file_format, name, arithmetic, safe)
     decision = _decision(named, file_format, arithmetic, safe)
-    return FORMATS[file_format].render(decision or named, name, "controller")
+    return _rendered(named, decision, file_format, name, "controller")[0]
+
+
+def _rendered(
+    named: LabelledController, decision: Decision | None, file_format: str, name: str | None, stem: str
+) -> tuple[Content, Decision | None]:
+    """The content of a file, and the decision with what was measured of it."""
+    content = FORMATS[file_format].render(decision or named, name or PREFIX, stem)
+    return content if isinstance(content, Written) else (content, decision)
 
 
 def _decision(
     named: LabelledController, file_format: str, arithmetic: str | None, safe: str | None
 ) -> Decision | None:
     """What is decided, if the format is a program."""
-    _check_options(file_format, arithmetic, safe)
-    known = FORMATS[file_format].arithmetics
-    return decided(named, arithmetic or known[0], safe) if known else None
+    known = FORMATS[file_format]
+    if not known.arithmetics:
+        return None
+    decide = decision_of if known.measured else decided
+    decision = decide(named, arithmetic or known.arithmetics[0], safe)
+    if decision.own and not known.in_c:
+        remedy = "take c, for which a partition may have a method in_c(self, name)"
+        raise lacking(named.controller.partition, f"cannot be written as {file_format}", remedy)
+    return decision
 
 
-def _check_options(file_format: str, arithmetic: str | None, safe: str | None) -> None:
+def _check_options(file_format: str, name: str | None, arithmetic: str | None, safe: str | None) -> None:
     """Reject options that a format does not have."""
     known = FORMATS[file_format].arithmetics
+    if name is not None:
+        check_name(name)
+        if not FORMATS[file_format].prefixed:
+            raise DistinguoError(f"The format {file_format} has no names with a prefix; leave --name out.")
     if not known and (arithmetic or safe):
         programs = ", ".join(name for name, one in FORMATS.items() if one.arithmetics)
         raise DistinguoError(

@@ -273,6 +273,33 @@ class PrototypesClaim(Strict):
         return self
 
 
+class LawsClaim(PrototypesClaim):
+    """A greedy policy over prototypes whose actions are laws: amounts ``K s + b`` of what is observed, clipped."""
+
+    laws: Annotated[
+        list[Annotated[list[Annotated[list[Finite], Field(max_length=31)]], Field(max_length=100)]],
+        Field(min_length=1, max_length=30),
+    ]  #: of each, a row for every amount: the gains, and the offset last
+    low: Annotated[list[Finite], Field(min_length=1, max_length=100)]
+    high: Annotated[list[Finite], Field(min_length=1, max_length=100)]
+    single: bool  #: whether the program takes the amount as a number, not as a tuple
+
+    @model_validator(mode="after")
+    def _lawful(self) -> Self:
+        amounts, numbers = len(self.low), len(self.weight) + 1
+        if len(self.high) != amounts or not all(a < z for a, z in zip(self.low, self.high, strict=True)):
+            raise ValueError("every amount should have a low and a high end, in order")
+        if self.single and amounts > 1:
+            raise ValueError("several amounts are no single number")
+        if any(len(law) != amounts or {*map(len, law)} != {numbers} for law in self.laws):
+            raise ValueError(
+                "every law should have a gain for each observation and an offset, for every amount"
+            )
+        if max(max(row) for row in self.actions) >= len(self.laws):
+            raise ValueError("every action should have its law")
+        return self
+
+
 class TreeClaim(BoxesClaim):
     """A greedy policy over a tree of boxes in any number of dimensions."""
 
@@ -322,7 +349,7 @@ class ProgramCertificate(Strict):
     """
 
     task: ProgramClaim
-    controller: PrototypesClaim | None
+    controller: PrototypesClaim | LawsClaim | None
     steps: Annotated[int, Field(ge=1, le=MOST_STEPS)]
     cells: LatticeClaim
     all_starts: bool  #: whether it also claims that every start lies in the cells
@@ -406,7 +433,7 @@ class ReturnCertificate(Strict):
     """
 
     task: ProgramClaim
-    controller: PrototypesClaim | TreeClaim
+    controller: PrototypesClaim | LawsClaim | TreeClaim
     limit: Annotated[int, Field(ge=1, le=100_000)]
     starts: StartTree
     all_starts: bool  #: whether it also claims that every start lies in a proven piece

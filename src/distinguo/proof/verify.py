@@ -90,7 +90,7 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
                 )
             claim = None if absent else program_claim(program_of(task), {}, certificate.task)
             mine = followed_claim if isinstance(certificate, ReturnCertificate) else policy_claim
-            check(certificate, mine(controller), claim)
+            check(certificate, mine(controller, task), claim)
         else:
             check(certificate, controller_claim(controller), task_claim(task))
     except DistinguoError as error:

@@ -218,8 +218,8 @@ class Account:
         if self.proof is None or not self.proof.changed:
             arrays |= self.learner.values(self.agent.memory)
         found, regions = self.learner.laws(self.agent.memory), self.regions
-        arrays |= {} if found is None else {LAWS: found}
-        return {name: array[:regions].copy() for name, array in arrays.items()}
+        values = {name: array[:regions].copy() for name, array in arrays.items()}
+        return values if found is None else values | {LAWS: found}
 
 
 def preliminaries_for(task: Any, configuration: Configuration, learner: Learner) -> Preliminaries:

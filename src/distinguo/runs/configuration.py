@@ -31,7 +31,7 @@ from distinguo.proof.verify import question_for
 from distinguo.representations.voronoi import voronoi
 from distinguo.seam import is_compiled
 from distinguo.settings import StageSettings, checked
-from distinguo.tasks.amounts import amounts_refused, needs_laws, without_laws
+from distinguo.tasks.amounts import amounts_refused, needs_laws, with_laws, without_laws
 from distinguo.tasks.catalog import SPECS, in_amounts, own_parameters, task_spec
 from distinguo.tasks.gym.task import TaskWords, with_words
 from distinguo.tasks.noise import NoiseParameters
@@ -118,6 +118,8 @@ def to_be_proven(configuration: Configuration) -> Configuration:
     1000000000
     """
     spec, stage = configuration.spec, configuration.stage
+    if needs_laws(spec) and spec.amounts is not None:  # any law tells whether its task can be followed
+        spec = with_laws(spec, np.zeros((1, len(spec.amounts.low), len(spec.dimensions) + 1)))
     one = voronoi([[0.0] * len(spec.dimensions)], [1.0] * len(spec.dimensions))
     question = question_for(Request(spec, Controller(one, np.zeros((1, len(spec.actions))))))
     if isinstance(question, str):

@@ -2,7 +2,8 @@
 
 ``settings.toml`` (the configuration), ``representation.json`` and ``values.npz`` (the result), ``reasons.jsonl``
 (why), ``trials.csv`` (the trials), ``history.jsonl`` (earlier maps), ``result.json`` (the summary),
-``checkpoint.npz`` (to resume), ``partition.png`` (the picture). If the controller's map is not the one for other
+``checkpoint.npz`` (to resume), ``partition.png`` (the picture), and ``log.npz`` where
+it was learned from a log. If the controller's map is not the one for other
 learners, the former is ``controller-map.json`` with ``values.npz``, and the latter ``representation.json`` with
 ``representation-values.npz``. ``distinguo verify`` adds ``certificate.json`` and ``proof.png``; ``distil`` and
 ``condense`` add ``dial.csv``, and ``fidelity.json``. ``digests.json`` binds what was saved together (digests.py). A
@@ -25,6 +26,8 @@ from typing import Any
 import numpy as np
 
 from distinguo.errors import DistinguoError, one_line, path_from, shown
+from distinguo.offline.readers import load_log
+from distinguo.offline.task import is_logged, log_of, with_log
 from distinguo.reading.arrays import LARGEST_TABLE, read_arrays
 from distinguo.reading.files import MEBIBYTE, parse_json, read_bytes, read_text, regular_file
 from distinguo.representations import file as representation_file
@@ -69,6 +72,7 @@ CONTROLLER, CARRIED_VALUES = "controller-map.json", "representation-values.npz"
 REASONS, RESULT = "reasons.jsonl", listing.RESULT
 CHECKPOINT, PICTURE = "checkpoint.npz", "partition.png"
 CURVE, FIDELITY = "dial.csv", "fidelity.json"  #: of a distilled or condensed run
+LOG = "log.npz"  #: the steps that a run was learned from, if it was learned from a log
 NETWORK = "teacher.zip"  #: that was trained to be distilled; Stable-Baselines3's, never read to open a run
 GROWING = (TRIALS, REASONS, HISTORY)
 #: Files that are written together; other names in a journal are rejected.
@@ -141,6 +145,8 @@ def prepare(path: Path, configuration: Configuration) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DistinguoError(f"Cannot write to {path}: {error.strerror}.") from None
+    if is_logged(configuration.spec.task):
+        write_atomically(path / LOG, pack(log_of(configuration.spec).arrays()))
     write_atomically(settings, to_toml(configuration))
 
 
@@ -158,7 +164,7 @@ def alone_in(path: Path) -> AbstractContextManager[None]:
 
 #: Other files that commands write into a run folder.
 BESIDE = (
-    *(CHECKPOINT, PICTURE, REQUEST, LOCK, NETWORK, "proof.png", "report.html"),
+    *(CHECKPOINT, PICTURE, REQUEST, LOCK, NETWORK, LOG, "proof.png", "report.html"),
     *(f"controller.{suffix}" for suffix in ("h", "c", "zip", "json", "dot", "npz")),
 )
 
@@ -436,6 +442,8 @@ def _read_run(path: Path, reasons: bool) -> Run:
             f"{path / REPRESENTATION} has other dimensions than the task of {path / SETTINGS}."
         )
     configuration = _with_laws(path, configuration)
+    if (path / LOG).is_file():
+        configuration = configuration._replace(spec=with_log(configuration.spec, load_log(path / LOG)))
     q, updates = _read_values(path, representation, len(configuration.spec.actions))
     summary = _read_result(path / RESULT) if is_finished(path) else {"solved": False}
     run = Run(
@@ -584,6 +592,8 @@ def handed_in(spec: TaskSpec, given: Any) -> TaskSpec:
     Traceback (most recent call last):
     distinguo.errors.DistinguoError: CliffWalking-v1 does not fit a run of FrozenLake-v1: its bounds are...
     """
+    if is_logged(spec.task):
+        return _real(spec, given)
     if spec.portable and not spec.interpreted and not is_absent(spec):
         if given == spec.name or (isinstance(given, TaskSpec) and given.name == spec.name):
             return spec
@@ -597,6 +607,18 @@ def handed_in(spec: TaskSpec, given: Any) -> TaskSpec:
         return theirs
     facts = {name: getattr(theirs, name) for name in ("task", "stochastic", "restorable", "note")}
     return spec._replace(**facts, portable=isinstance(given, str))
+
+
+def _real(spec: TaskSpec, given: Any) -> TaskSpec:
+    """The real task, in which what was learned from a log is to act."""
+    real = task_spec(given) if isinstance(given, str) else spec_of(given)
+    ours, theirs = ((len(one.dimensions), len(one.actions)) for one in (spec, real))
+    if ours != theirs:
+        raise DistinguoError(
+            f"{real.name} does not fit a run of {spec.name}: it has {theirs[0]} coordinates and {theirs[1]} actions "
+            f"instead of {ours[0]} and {ours[1]}; name the task that was logged."
+        )
+    return real
 
 
 def _described(spec: TaskSpec, given: Any) -> TaskSpec:

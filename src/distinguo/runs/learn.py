@@ -17,6 +17,7 @@ from distinguo.proof.verify import PLAIN as CERTIFICATE
 from distinguo.runs import folder
 from distinguo.runs.configuration import Configuration, configure, differences, of_table, to_be_proven
 from distinguo.runs.history import TRIALS, read_trials
+from distinguo.runs.logged import Logged, logged
 from distinguo.runs.run import Run, run_of, whole_summary
 from distinguo.runs.stage import Stage
 from distinguo.seam import is_compiled
@@ -38,8 +39,9 @@ _BY_DOTTED_NAME = {
 
 @checks_names(_BY_DOTTED_NAME, WORDS)
 def learn(
-    task: Any,
+    task: Any = None,
     *,
+    data: Any = None,
     seed: int = 0,
     preset: str = DEFAULT,
     learner: Any = None,
@@ -55,6 +57,10 @@ def learn(
     ``task`` is a name such as ``puck``, any Gymnasium id, a Gymnasium environment, or a task of your own.
     ``learner`` is a name or a declared class; by default it is the one that suits the task. For an id with a
     compiled port, the port is used; pass the environment itself to use Gymnasium's.
+
+    ``data`` are logged transitions to learn from instead: a CSV or npz file, a dictionary of arrays, or a log
+    (docs/how-to/offline.md). No step is then taken in the task, until what was learned is tried there; it may be left
+    out.
 
     With ``prove``, a solved map is changed until a certificate shows that it never fails, or arrives, from every
     start (docs/proof.md, "Learn until proven"); ``run.summary["proven"]`` says whether that succeeded.
@@ -74,13 +80,16 @@ def learn(
         raise DistinguoError(f"watch should be a function of the stage, got {shown(watch)}.")
     if learner == TEACHER:
         keep = words.pop("threshold", None)
-        unused = watch is not None or prototypes is not None or prove or bool(words)
+        unused = any(x is not None for x in (watch, prototypes, data)) or prove or bool(words)
         return _taught(task, preset, unused, seed=seed, settings=settings, keep=keep, out=out)
+    if data is None and task is None:
+        raise DistinguoError("Nothing to learn is given; name a task, such as puck, or logged data=FILE.")
+    log = None if data is None else logged(data, task, settings or {})
     configuration = configure(
-        task if isinstance(task, str | TaskSpec) else spec_of(task, of_table(settings or {}, "task")),
+        log.spec if log is not None else _spec_given(task, settings),
         seed=seed,
         preset_name=preset,
-        changes=settings,
+        changes=settings if log is None else log.changes,
         prototypes=prototypes,
         learner=learner,
         words=words,
@@ -90,15 +99,19 @@ def learn(
     with show_progress(f"Learning {configuration.spec.name}") as tell:
         place = None if out is None else path_from(out)
         if watch is None and ProgressPlace.line is not None:
-            return learn_configured(configuration, place, lambda stage: tell(_so_far(stage)))
-        return learn_configured(configuration, place, watch)
+            watch = lambda stage: tell(_so_far(stage))  # noqa: E731
+        return learn_configured(configuration, place, watch, log)
+
+
+def _spec_given(task: Any, settings: Mapping[str, Any] | None) -> str | TaskSpec:
+    return task if isinstance(task, str | TaskSpec) else spec_of(task, of_table(settings or {}, "task"))
 
 
 def _taught(task: Any, preset: str, unused: Any, **options: Any) -> Run:
     """The run of a network that is trained and distilled, which is the work of a room to the left of this one."""
     if preset != DEFAULT or unused:
         raise DistinguoError(
-            "The learner 'teacher' takes no preset, prototypes, watch, prove or names; leave them out, or call "
+            "The learner 'teacher' takes no data, preset, prototypes, watch, prove or names; leave them out, or call "
             "distinguo.teach."
         )
     run: Run = import_module("distinguo.distillation.teach").teach_run(task, **options)
@@ -114,22 +127,26 @@ def _so_far(stage: Stage) -> str:
 
 
 def learn_configured(
-    configuration: Configuration, out: Path | None = None, watch: Watch | None = None
+    configuration: Configuration,
+    out: Path | None = None,
+    watch: Watch | None = None,
+    log: Logged | None = None,
 ) -> Run:
-    """Learn as configured, in a folder or in memory."""
+    """Learn as configured, in a folder or in memory; from a ``log``, what it cannot answer is found out as well."""
     if out is None:
         stage = Stage(configuration)
         for _ in stage.work():
             if watch:
                 watch(stage)
         stage.prove(watch)
-        return run_of(stage)
+        run = run_of(stage)
+        return run._replace(summary={**run.summary, **_findings(stage, log)})
     folder.prepare(out, configuration)
     if not folder.is_finished(out):
         warm(configuration)  # signals are held back below, and compiling takes long
         with folder.alone_in(out):
             if not folder.is_finished(out):  # the journal of a killed process may hold the result
-                _learn_in(out, folder.resume(out, configuration), watch)
+                _learn_in(out, folder.resume(out, configuration), watch, log)
     run = folder.open_run(out)
     if configuration.spec.portable:
         return run
@@ -138,24 +155,30 @@ def learn_configured(
     return run._replace(configuration=run.configuration._replace(spec=spec))
 
 
-def _learn_in(out: Path, stage: Stage, watch: Watch | None) -> None:
+def _findings(stage: Stage, log: Logged | None) -> dict[str, Any]:
+    """What can be said of a controller that was learned from a log."""
+    hold = stage.configuration.stage.hold
+    return {} if log is None else log.findings(stage.controller, stage.configuration.seed, hold)
+
+
+def _learn_in(out: Path, stage: Stage, watch: Watch | None, log: Logged | None) -> None:
     saved = time.monotonic()
     with held() as let_in:
         for _ in _kept_if_it_fails(out, stage):
-            if time.monotonic() - saved > CHECKPOINT_SECONDS:
-                folder.save_checkpoint(out, stage)
-                saved = time.monotonic()
             try:
                 let_in()
                 if watch:
-                    watch(stage)
+                    watch(stage)  # before a checkpoint takes the trials
             except BaseException:  # stopped between two chunks: save what was learned so far
                 _save(out, stage)
                 raise
+            if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                folder.save_checkpoint(out, stage)
+                saved = time.monotonic()
         _save(out, stage)
     stage.prove(watch)  # takes long; if it is stopped or fails, it is repeated from the checkpoint above
     stage.refine()  # this, too
-    summary = whole_summary(stage, read_trials(out / TRIALS))
+    summary = {**whole_summary(stage, read_trials(out / TRIALS)), **_findings(stage, log)}
     certificate = None if stage.proof is None else stage.proof.verdict.certificate
     with held():
         if certificate is not None:

@@ -317,8 +317,9 @@ class Stage(Account):
         stage, spec, seed = self.configuration.stage, self.configuration.spec, self.configuration.seed
         if self.proof is not None or not stage.prove_steps or not (self.solved or spec.score == LENGTH):
             return
+        acting = self.acting_spec() if needs_laws(spec) else spec
         self.proof = learn_until_proven(
-            spec._replace(task=seeded(spec.task, seed)),
+            acting._replace(task=seeded(acting.task, seed)),
             self.controller,
             seed=seed,
             most_steps=stage.prove_steps,

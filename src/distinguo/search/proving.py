@@ -49,6 +49,7 @@ CAP = 2_000  #: steps of each
 SIZE, GROWTH = 1e-3, 1.3  #: the first size of the disturbances, in units of each coordinate, and how it grows
 NEARLY_ALL = 0.98  #: the share of steps at which it does
 PATIENCE = 400  #: changes in a row that gain nothing, after which a race has stalled
+ROUND = 2_000  #: changes after which the prover is asked although some still gain a little
 REFUSALS = 2  #: of one race by the prover, before another begins
 UNDECIDED = 16  #: starts that the prover could not decide which join the race, at most
 SAMPLED = 256  #: starts among which these are looked for
@@ -58,6 +59,11 @@ SEVERAL = 0.4  #: how often a change is followed by another
 ANYWHERE, LASTING = 256, 400  #: trials from anywhere within the limits, and steps of each
 TIGHTER = 0.5  #: of its margin, at which a refused map is raced again
 WIDER = 0.01  #: a proven map is changed further while this share of its proven states is gained
+TARGET, COUNTS = (
+    4,
+    8.0,
+)  #: undisturbed trials that show whether a map keeps its target, and their part of the score
+LOST = "lost the target"
 _STREAM = 6  #: follows the seed in the key of the random numbers
 
 
@@ -103,7 +109,8 @@ def ask_prover(spec: TaskSpec, controller: Controller, seed: int) -> Verdict:
     accepted = data if refusal is None else None
     proven = answer.proven and answer.details.get("for_ever", True)  # not only until trials are stopped
     held = answer.details.get("share_of_all_states", 0.0)
-    return Verdict(proven, answer.share, finding, held, undecided, refusal or "", accepted)
+    share = 1.0 if proven else answer.share  # a sum of volumes may be off by a rounding
+    return Verdict(proven, share, finding, held, undecided, refusal or "", accepted)
 
 
 def _pays(spec: TaskSpec, controller: Controller, seed: int) -> bool:
@@ -173,10 +180,10 @@ def learn_until_proven(
     watch("proving the map as it is")
     best, verdict, proofs = controller, prove(controller), 1
     seconds = time.monotonic() - begun
-    latest = verdict
+    latest, bold = verdict, verdict.proven
     while (not verdict.proven or verdict.held > 0.0) and work.go_on(latest, watch):
         found = controller_of(work.map.distinct(), len(spec.actions))
-        latest = Verdict(False, 0.0, why="lost the target")
+        latest = Verdict(False, 0.0, why=LOST)
         if work.keeps_target(hold):
             watch(f"proof {proofs + 1}: {work.map.size} prototypes, margin {work.size:.2%}")
             asked = time.monotonic()
@@ -186,8 +193,11 @@ def learn_until_proven(
         last = verdict.proven and not (latest.proven and latest.held > (1.0 + WIDER) * verdict.held)
         if now > was:
             best, verdict = found, latest
-        if last:
+        again, bold = bold and best is controller, False
+        if last and not again:
             break
+        if last:  # a margin cost more than it gave: widen the map as it came
+            latest, work.map, work.size = verdict, work.first, SIZE
     return Proven(
         best,
         verdict,
@@ -217,13 +227,18 @@ class ProvingRace:
     """A map, the disturbed trials that judge it, and the steps that were run."""
 
     def __init__(self, spec: TaskSpec, first: PrototypeMap, seed: int, lasts: bool, most_steps: int) -> None:
-        self.spec, self.first, self.map, self.most_steps = spec, first, first, most_steps
+        self.spec, self.first, self.map = spec, first, first
+        self.most_steps = (
+            most_steps if len(spec.actions) > 1 else 0
+        )  # with a single law, all maps do the same
         self.rng = np.random.default_rng([seed, _STREAM])
         starts = np.array([start(spec.task, self.rng) for _ in range(TRIALS)], dtype=np.float64)
         corners = _corners(spec)[:TRIALS]
         starts[: len(corners)] = corners if len(corners) else starts[:0]
         self.world = world_of(spec.task, starts.shape[1], len(spec.dimensions))
         self.asked = PushedTrials(starts, CAP if lasts else spec.cap(CAP), lasts)
+        self.target = PushedTrials(starts[:TARGET], spec.cap(CAP), lasts)
+        self._lost = False  #: whether a map has lost the target: only then it is worth the steps to guard it
         self.steps = self.proposals = self.kept = 0
         self._noise = randomness(spec.task)  # of a stochastic task: the same in all trials
         self._noise_before: Any = None if self._noise is None else self._noise.bit_generator.state
@@ -259,7 +274,7 @@ class ProvingRace:
 
     def go_on(self, latest: Verdict, watch: Tell) -> bool:
         """Race until nothing helps any more; False if the steps are used up."""
-        grows = not latest.proven
+        grows = not latest.proven or self.size == 0.0  # what was proven as it came has no margin yet
         if latest.proven:
             self.size = max(self.size, SIZE)
         elif self.size > 0.0:  # it was asked about, and refused
@@ -272,8 +287,9 @@ class ProvingRace:
         if len(latest.undecided):
             some = latest.undecided[:UNDECIDED]
             self.asked = self.asked._replace(first=np.vstack([self.asked.first[len(some) :], some]))
-        self.score, idle = self._scored(self.map), 0
-        while idle < PATIENCE:
+        self._lost |= latest.why == LOST
+        self.score, idle, last = self._scored(self.map), 0, self.proposals + ROUND
+        while idle < PATIENCE and self.proposals < last:
             if self.steps >= self.most_steps:
                 return False
             while grows and self.lasting >= NEARLY_ALL and self.steps < self.most_steps:
@@ -298,17 +314,30 @@ class ProvingRace:
         return gained
 
     def _scored(self, given: PrototypeMap, need: float = -1.0) -> float:
-        """The share of steps that the trials from the starts last, or save, and those from anywhere, added up."""
+        """The share of steps that the trials from the starts last, or save, and those from anywhere, added up.
+
+        Once the target was lost, undisturbed trials come first: a margin elsewhere does not make up for them.
+        """
         if self._noise is not None:
             self._noise.bit_generator.state = self._noise_before
-        size, more = self.size * self.unit, 0.0 if self.anywhere is None else 1.0
+        size, more, kept = self.size * self.unit, 0.0 if self.anywhere is None else 1.0, 0.0
+        if self._lost:
+            share, steps = self._undisturbed(given, self.target)
+            kept = COUNTS * share
+            self.steps += steps
+            if kept + 1.0 + more < need:
+                return kept
+        need -= kept
         self.lasting, steps = pushed_score(self.world, given, self.asked, self.pushes, size, need - more)
         self.steps += steps
         if self.anywhere is None or self.lasting + more < need:
-            return self.lasting
+            return kept + self.lasting
         more, steps = pushed_score(self.world, given, *self.anywhere, size, need - self.lasting)
         self.steps += steps
-        return self.lasting + more
+        return kept + self.lasting + more
+
+    def _undisturbed(self, given: PrototypeMap, asked: PushedTrials, need: float = -1.0) -> tuple[float, int]:
+        return pushed_score(self.world, given, asked, self.pushes, np.zeros_like(self.extent), need)
 
     def _changed(self, given: PrototypeMap) -> PrototypeMap:
         """The map after a random change of random size or, now and then, several."""
@@ -338,10 +367,7 @@ class ProvingRace:
         """Whether undisturbed trials of the map hold, or reach the threshold of the task."""
         spec = self.spec
         if spec.score == LENGTH:
-            few = PushedTrials(self.asked.first[:4], hold, True)
-            score, steps = pushed_score(
-                self.world, self.map, few, self.pushes, np.zeros_like(self.extent), 1.0
-            )
+            score, steps = self._undisturbed(self.map, self.target._replace(cap=hold, lasts=True), 1.0)
             self.steps += steps
             return score >= 1.0
         if spec.threshold is None:

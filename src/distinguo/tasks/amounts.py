@@ -160,6 +160,11 @@ def _take_several(count: int) -> Any:
     )
 
 
+def takes_a_number(task: Any, given: Laws) -> bool:
+    """Whether a task with amounts takes its only one as a number, not as a tuple."""
+    return not isinstance(by_law(task, given, 0, (0.0,) * (given.table.shape[2] - 1)), tuple)
+
+
 def count_stored(table: np.ndarray, prototypes: int) -> int:
     """How many numbers a map of laws is: places and widths, if there are several, and the laws without zero gains.
 
@@ -229,9 +234,14 @@ def without_laws(spec: TaskSpec) -> TaskSpec:
     return spec._replace(task=spec.task.task, actions=spec.amounts.names)
 
 
-def laws_of(spec: TaskSpec) -> Laws | None:
+def laws_of_task(task: Any) -> Laws | None:
     """The laws that are the actions of a task; None if its actions are no laws."""
-    return spec.task.laws if isinstance(spec.task, LawTask | PlainLawTask) else None
+    return task.laws if isinstance(task, LawTask | PlainLawTask) else None
+
+
+def laws_of(spec: TaskSpec) -> Laws | None:
+    """The same of a described task."""
+    return laws_of_task(spec.task)
 
 
 def needs_laws(spec: TaskSpec) -> bool:
@@ -265,6 +275,30 @@ def law_in_words(spec: TaskSpec, a: int, seen: Sequence[float]) -> str:
         cut = f"; in all {total:.3g}, cut to its range" if given != total and len(shares) else ""
         said.append(f"{name} {given:.3g}" + (f": {', '.join(named)}{cut}" if shares else ""))
     return f"Its law gives {'; and '.join(said)}."
+
+
+def law_formula(spec: TaskSpec, a: int) -> str:
+    """The law of an action as a formula; empty if actions are no laws.
+
+    >>> from distinguo.tasks.catalog import task_spec
+    >>> law_formula(with_laws(task_spec("Pendulum-v1", {"levels": 0}), [[[0.0, -8.0, -2.0, 0.5]]]), 0)
+    'torque = 0.5 - 8 sin - 2 v, within -2 .. 2'
+    """
+    known = laws_of(spec)
+    if known is None or spec.amounts is None:
+        return ""
+    said = []
+    for i, name in enumerate(spec.amounts.names):
+        *gains, offset = known.table[a, i].tolist()
+        parts = [
+            f"{'+-'[gain < 0]} {abs(gain):.3g} {word}"
+            for gain, word in zip(gains, spec.dimensions, strict=True)
+            if gain
+        ]
+        first = [f"{offset:.3g}"] if offset or not parts else []
+        range_ = f", within {known.low[i]:g} .. {known.high[i]:g}" if parts else ""
+        said.append(f"{name} = {' '.join([*first, *parts]).removeprefix('+ ')}{range_}")
+    return "; ".join(said)
 
 
 def amounts_refused(spec: TaskSpec, who: str) -> DistinguoError:

@@ -127,7 +127,7 @@ def _implement(kind: Any, declaration: Declaration, bodies: dict[str, Any]) -> N
     """Register the functions of a class body with their generics, and those that follow from the names."""
     register = implements if declaration.compiled else implements_interpreted
     functions: dict[str, Any] = {
-        "unpack": _reader(len(declaration.states)) if declaration.compiled else _read_row
+        "unpack": reader(len(declaration.states)) if declaration.compiled else _read_row
     }
     if declaration.amounts is not None:
         functions["by_law"] = taker(declaration.amounts)
@@ -149,11 +149,11 @@ def _read_row(task: Any, row: Any) -> tuple[float, ...]:
 
 
 @cache
-def _reader(width: int) -> Any:
-    """Return a function that reads ``width`` numbers from a row; compiled, it has no loop."""
+def reader(width: int) -> Any:
+    """Return a function of a task that reads ``width`` numbers from a row; compiled, it has no loop."""
     if width == 1:
         return part(lambda task, row: (row[0],))
-    shorter, last = _reader(width - 1), width - 1
+    shorter, last = reader(width - 1), width - 1
     return part(lambda task, row: (*shorter(task, row), row[last]))
 
 

@@ -16,6 +16,7 @@ from distinguo.representations.partition import has_labels, prototypes_of, regio
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.rollout import rollout
 from distinguo.runs.run import Run
+from distinguo.tasks.amounts import law_formula
 from distinguo.tasks.catalog import is_absent
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import uncounted_steps
@@ -410,7 +411,7 @@ def _action(run: Run, j: int) -> str:
     if action < 0:
         return "several actions are tied"
     spec = run.configuration.spec
-    return action_in_words(spec, action) or spec.actions[action]
+    return action_in_words(spec, action) or law_formula(spec, action) or spec.actions[action]
 
 
 # Groups of labels: what they have in common, or which they are.

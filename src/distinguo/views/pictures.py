@@ -31,11 +31,13 @@ from distinguo.representations.geometry import (
 from distinguo.representations.partition import has_labels, prototypes_of, regions_of
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs.run import Run
+from distinguo.tasks.amounts import laws_of
 from distinguo.tasks.grids import DIRECTIONS, ENDS, FIELD_NAMES, STOPS, TAXI, TAXI_LABELS, grid_of
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.vocabulary import labels_of
 from distinguo.views.areas import MOST_BESIDE, Label, Segment, areas_of, numbers_in
 
+FINE = 61  #: places of a grid of amounts, in both directions
 BELOW, ABOVE = (
     0.33,
     0.1,
@@ -77,7 +79,26 @@ class PartitionPicture(NamedTuple):
     plane: Plane = Plane((0, 1), (0.0, 0.0))  #: the plane shown, in the space of observations
     trail: tuple[Pair, ...] = ()  #: the path of a trial over the map
     arrows: tuple[tuple[Pair, Pair], ...] = ()  #: of the actions on a grid: their middles and directions
+    amounts: AmountField | None = None  #: where actions are laws
     ends: tuple[tuple[int, str], ...] = ()  #: cells where trials end, each with the letter of its field
+
+
+class AmountField(NamedTuple):
+    """What laws take on a grid of a plane: of one amount how much, of several the first two."""
+
+    xs: np.ndarray
+    ys: np.ndarray
+    regions: np.ndarray  #: (ys, xs)
+    taken: np.ndarray  #: (amounts, ys, xs)
+    half: np.ndarray  #: (amounts,) half the range of each
+    names: tuple[str, ...]
+
+    @property
+    def note(self) -> str:
+        """What a drawing of it shows."""
+        if len(self.names) == 1:
+            return f"lines of equal {self.names[0]}"
+        return f"arrows: {self.names[0]} to the right, {self.names[1]} upwards"
 
 
 class ValuePicture(NamedTuple):
@@ -104,7 +125,36 @@ def representation_picture(
     else:
         picture = _slice(representation, spec, plane_of(representation, spec, controller), behaviour)
     joined = picture if len(picture.cells) > MOST_CELLS else _with_areas(picture)
+    if controller is not None and laws_of(spec) is not None:
+        joined = _with_amounts(joined, representation, spec, behaviour.policy)
     return joined._replace(title=title, actions=() if controller is None else spec.actions)
+
+
+def _with_amounts(
+    picture: PartitionPicture, representation: Representation, spec: TaskSpec, policy: np.ndarray
+) -> PartitionPicture:
+    """Add what laws take; values of such maps name laws only, so they have no shades."""
+    known = laws_of(spec)
+    assert known is not None
+    assert spec.amounts is not None
+    if len(picture.plane.axes) < 2:
+        return picture
+    xs, ys = (np.linspace(*ends, FINE) for ends in zip(picture.low, picture.high, strict=True))
+    states = np.array([picture.plane.state(x, y) for y in ys for x in xs])
+    regions = regions_of(representation.partition, states)
+    inputs = np.column_stack([states, np.ones(len(states))])
+    taken = np.einsum("nj,nij->in", inputs, known.table[policy[regions]])
+    taken = np.clip(taken, known.low[:, None], known.high[:, None])
+    shape = len(ys), len(xs)
+    field = AmountField(
+        xs,
+        ys,
+        regions.reshape(shape),
+        taken.reshape(-1, *shape),
+        (known.high - known.low) / 2.0,
+        spec.amounts.names,
+    )
+    return picture._replace(amounts=field)
 
 
 class _Behaviour:

@@ -32,7 +32,7 @@ from distinguo.progress import displayed
 from distinguo.representations.geometry import Pair
 from distinguo.tasks.grids import CLIFF_FIELD, HOLE_FIELD
 from distinguo.views.areas import MOST_JOINED, Label, Segment
-from distinguo.views.pictures import MOST_NAMES, PartitionPicture, ValuePicture
+from distinguo.views.pictures import MOST_NAMES, AmountField, PartitionPicture, ValuePicture
 from distinguo.writing import write_atomically
 
 # Figures as wide as a printed column, so that they can be read on screen and on paper.
@@ -430,7 +430,8 @@ def drawn(picture: PartitionPicture, colours: list[Colour]) -> Figure:
     axes = figure.add_subplot()
     paint(axes, picture, colours)
     _write(axes, picture, colours)
-    entitle(figure, picture.title, picture.note)
+    notes = [picture.note, "" if picture.amounts is None else picture.amounts.note]
+    entitle(figure, picture.title, "; ".join(note for note in notes if note))
     return figure
 
 
@@ -444,9 +445,40 @@ def paint(axes: Axes, picture: PartitionPicture, colours: list[Colour]) -> None:
         xs, ys = zip(*marks, strict=True) if marks else ((), ())
         axes.plot(xs, ys, "o", color=MARK, markersize=2.5, markeredgewidth=0.7, fillstyle=style, ls="none")
     draw_arrows(axes, picture)
+    if picture.amounts is not None:
+        draw_amounts(axes, picture.amounts)
     if picture.trail:
         draw_trail(axes, picture.trail)
     _frame(axes, picture)
+
+
+LAWFUL = 0.45  #: the share of the hue of a law, so that lines on it can be read
+LINES, EVERY = (
+    9,
+    5,
+)  #: lines of equal amounts from the least to the greatest; places of the grid between arrows
+
+
+def draw_amounts(axes: Axes, field: AmountField) -> None:
+    """Draw lines of equal amounts in each region, with their numbers; of several amounts, arrows of the first two."""
+    if len(field.taken) > 1:
+        some = slice(EVERY // 2, None, EVERY)
+        ways = [taken[some, some] / half for taken, half in zip(field.taken[:2], field.half, strict=False)]
+        axes.quiver(field.xs[some], field.ys[some], *ways, color=MARK, pivot="mid", width=0.004)
+        return
+    low, high = float(field.taken.min()), float(field.taken.max())
+    if not low < high:
+        return
+    for region in np.unique(field.regions):
+        inside = np.where(field.regions == region, field.taken[0], np.nan)
+        finite = inside[np.isfinite(inside)]
+        levels = np.linspace(low, high, LINES)[1:-1]
+        levels = levels[(levels > finite.min()) & (levels < finite.max())]
+        if len(levels):
+            drawn_lines = axes.contour(
+                field.xs, field.ys, inside, levels, colors=MARK, linewidths=0.6, linestyles="solid"
+            )
+            axes.clabel(drawn_lines, fontsize=6, fmt="%.3g")
 
 
 def _size(picture: PartitionPicture) -> Pair:
@@ -469,6 +501,8 @@ def colours_of(picture: PartitionPicture) -> list[Colour]:
     if not picture.actions:
         return [(1.0, 1.0, 1.0)] * len(picture.cells)
     values = [cell.value for cell in picture.cells]
+    if picture.amounts is not None and _style.get() != PRINT:
+        return [shaded(hue_of(cell.action, picture.actions), LAWFUL) for cell in picture.cells]
     pale, shades = palest(len(picture.actions)), np.asarray(shades_of(values)(values)).tolist()
     if _style.get() == PRINT:  # hatches for the action, greys for the value
         return with_ends(picture, [shaded(UNDECIDED, PRINTED * shade) for shade in shades])
@@ -606,6 +640,8 @@ def action_marks(actions: Sequence[str]) -> list[tuple[str, Any]]:
 def add_shades(figure: Figure, picture: PartitionPicture) -> None:
     """Add the colour bar of the values; a map without values has none."""
     values = [cell.value for cell in picture.cells]
+    if picture.amounts is not None:
+        return
     if len(values) == 1 or min(values) < max(values):
         add_bar(figure, ScalarMappable(shades_of(values), greys(len(picture.actions))), VALUE)
 

@@ -24,6 +24,7 @@ from distinguo.explanations.subject import (
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import has_labels, prototypes_of, region, regions_of
 from distinguo.runs.run import Run
+from distinguo.tasks.amounts import law_formula
 from distinguo.tasks.spec import TaskSpec
 from distinguo.views.pictures import (
     MOST_NAMES,
@@ -138,7 +139,7 @@ def text_map(run: Run, width: int | None = None, colours: bool = False) -> str:
     run = presentable(run)
     spec = run.configuration.spec
     if run.representation.regions == 1:
-        return f"(no map: all is one region, where {_everywhere(run)})"
+        return "\n".join([f"(no map: all is one region, where {_everywhere(run)})", *_formulas(run, width)])
     sheet = sheet_of(run.representation, spec, _columns(width, spec.dimensions[0]), run.controller)
     names = letters_of(spec.actions)
     policy = run.controller.policy
@@ -149,7 +150,14 @@ def text_map(run: Run, width: int | None = None, colours: bool = False) -> str:
     shown = [painted_letters(line, names, spec.actions) if colours else line for line in lines]
     body = [f"{place:>{beside}} |{line}" for (place, _), line in zip(sheet.rows, shown, strict=True)]
     below = _below(sheet, beside, len(lines[0]))
-    return "\n".join([*(fitted_lines(line, width) for line in head), *body, below])
+    return "\n".join([*(fitted_lines(line, width) for line in head), *body, below, *_formulas(run, width)])
+
+
+def _formulas(run: Run, width: int | None) -> list[str]:
+    """The laws of a run, a line each; none if its actions are no laws."""
+    spec = run.configuration.spec
+    laws = [(name, law_formula(spec, a)) for a, name in enumerate(spec.actions)]
+    return [fitted_lines(f"{name}: {law}", width) for name, law in laws if law]
 
 
 def _columns(width: int | None, name: str) -> int:

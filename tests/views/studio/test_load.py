@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.websockets import WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed
 
 from distinguo.views.studio import connections, server, sources
@@ -239,7 +238,7 @@ def test_sockets_that_come_and_go_leave_room_for_a_session(studio: Served) -> No
 class Gone:
     """A page that disconnects while something is being sent to it."""
 
-    client = None
+    address = ""
 
     def __init__(self) -> None:
         self.gone = asyncio.Event()
@@ -251,7 +250,7 @@ class Gone:
     async def send_text(self, text: str) -> None:
         asyncio.get_running_loop().call_later(0.05, self.gone.set)
         await self.gone.wait()
-        raise WebSocketDisconnect
+        raise OSError
 
     async def close(self, *_: Any) -> None:
         raise RuntimeError

@@ -141,6 +141,21 @@ def magnitude(x: Dual) -> Dual:
     return Dual(abs(x.middle), abs(x.range), tuple(slope * UNIT for slope in x.slopes))
 
 
+def clamped(x: Dual, low: Any, high: Any) -> Dual:
+    """A number continued by the ends of a range where it leaves it.
+
+    This is not smooth where it does. Its derivatives lie between 0 and those of the number, which is all that the
+    mean value theorem needs.
+    """
+    if x.range >= low and x.range <= high:
+        return x
+    middle, whole = (
+        z.lower().max(low).min(high).union(z.upper().max(low).min(high)) for z in (x.middle, x.range)
+    )
+    out = x.range <= low or x.range >= high
+    return Dual(middle, whole, tuple(ZERO if out else slope.union(ZERO) for slope in x.slopes))
+
+
 def as_dual(x: Any, like: Dual) -> Dual:
     """A plain number as one that depends on nothing."""
     if isinstance(x, Dual):

@@ -34,7 +34,7 @@ class ProgramChecker:
     """Follows blocks of cells."""
 
     def __init__(self, certificate: ProgramCertificate) -> None:
-        self.certificate, self.evaluator = certificate, Evaluator(certificate.task)
+        self.certificate, self.evaluator = certificate, Evaluator(certificate.task, certificate.controller)
         cells = certificate.cells
         self.dimensions, self.counts = len(cells.counts), cells.counts
         self.matrix = [[arb(number) for number in row] for row in cells.matrix]
@@ -166,8 +166,10 @@ class ProgramChecker:
             low = (middle - spread).lower().max(whole.lower())
             high = (middle + spread).upper().min(whole.upper())
             first, last = self._edge(axis, low, False), self._edge(axis, high, True)
-            if first is None or last is None or last <= first:
+            if first is None or last is None or last < first:
                 return False
+            if last == first:  # a number on an edge is in the cells on both sides
+                first, last = (first - 1, last) if last == self.counts[axis] else (first, last + 1)
             block.append((first, last - first))
         return self.count(tuple(block)) == math.prod(size for _, size in block)
 

@@ -116,7 +116,7 @@ class ReturnChecker:
     """Follows sets of states under the controller of a certificate."""
 
     def __init__(self, certificate: ReturnCertificate) -> None:
-        self.certificate, self.evaluator = certificate, Evaluator(certificate.task)
+        self.certificate, self.evaluator = certificate, Evaluator(certificate.task, certificate.controller)
         self.done = 0
         if isinstance(claim := certificate.controller, PrototypesClaim):
             self.prototypes = [[arb(number) for number in row] for row in claim.prototypes]

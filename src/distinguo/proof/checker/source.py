@@ -21,6 +21,7 @@ from distinguo.proof.checker.duals import (
     Dual,
     Unclear,
     add_duals,
+    clamped,
     divide,
     function,
     magnitude,
@@ -30,7 +31,7 @@ from distinguo.proof.checker.duals import (
     rounded_to_single,
     subtract,
 )
-from distinguo.proof.schema import ProgramClaim
+from distinguo.proof.schema import LawsClaim, ProgramClaim
 
 MOST_TURNS = 10_000  #: of the loops of one step
 MOST_PATHS = 4096
@@ -64,8 +65,9 @@ class Evaluator:
     [(True, False)]
     """
 
-    def __init__(self, claim: ProgramClaim) -> None:
+    def __init__(self, claim: ProgramClaim, controller: Any = None) -> None:
         self.claim, self.dimensions = claim, claim.dimensions
+        self.laws = controller if isinstance(controller, LawsClaim) else None
         self.take_directions(claim.dimensions)
         self.functions: dict[str, tuple[list[str], list[Any], list[Code]]] = {}
         self._reading: list[str] = []
@@ -107,7 +109,7 @@ class Evaluator:
         """Yield every way that one step may go, as ``steps``, with its reward and the comparisons that it passed."""
 
         def once() -> Outcome:
-            result = self.call("transition", [self, state, a])
+            result = self.call("transition", [self, state, self._taken(state, a)])
             if not (isinstance(result, tuple) and len(result) == 3 and isinstance(result[0], tuple)):
                 raise refused("does not return a state, a reward and whether it is terminal")
             after = tuple(self.as_number(number) for number in result[0])
@@ -117,15 +119,32 @@ class Evaluator:
 
         yield from self._ways(once, forks)
 
+    def _taken(self, state: tuple[Dual, ...], a: int) -> Any:
+        """What the program takes as an action: its number, or the amounts that its law says."""
+        if self.laws is None:
+            return a
+        seen = self._seen(state) if "observe" in self.functions else state
+        if len(seen) != len(self.laws.weight):
+            raise DistinguoError(
+                "The certificate is wrong: its laws have gains for another number of coordinates."
+            )
+        amounts = []
+        for row, low, high in zip(self.laws.laws[a], self.laws.low, self.laws.high, strict=True):
+            total: Any = self.constant(arb(row[-1]))
+            for gain, number in zip(row, seen, strict=False):
+                total = add_duals(total, self.as_number(multiply(number, gain)))
+            amounts.append(clamped(total.tightened(), arb(low), arb(high)))
+        return amounts[0] if self.laws.single else tuple(amounts)
+
+    def _seen(self, state: tuple[Dual, ...]) -> tuple[Dual, ...]:
+        return tuple(self.as_number(number) for number in self.call("observe", [self, state]))
+
     def observed(self, state: tuple[Dual, ...], forks: bool) -> list[tuple[Dual, ...]]:
         """What the controller sees of a block, in every way that ``observe`` may go."""
         if "observe" not in self.functions:
             return [state]
 
-        def once() -> tuple[Dual, ...]:
-            return tuple(self.as_number(number) for number in self.call("observe", [self, state]))
-
-        return list(self._ways(once, forks))
+        return list(self._ways(lambda: self._seen(state), forks))
 
     def starts(self) -> list[tuple[Any, ...]]:
         """Balls around all starts, one for each way that ``start`` may go."""
@@ -257,7 +276,7 @@ class Evaluator:
         if isinstance(count, Dual):
             return self.constant(whole)  # it may be any, as an unknown rounding of 0 would be
         left = subtract(self.as_number(x), self._multiple(y, count))
-        return _clamped(left, whole) if forked else left
+        return clamped(left, whole.lower(), whole.upper()) if forked else left
 
     def signed_remainder(self, x: Any, y: Any) -> Any:
         """The remainder as ``math.fmod`` gives it: with the sign of the number."""
@@ -647,19 +666,6 @@ def _plain_number(value: Any) -> Any:
     if not isinstance(value, int | float | Dual):
         raise refused("computes with something that is not a number")
     return value
-
-
-def _clamped(x: Dual, ball: Any) -> Dual:
-    """A number that is known to lie in a ball on this way, continued by the ends of the ball elsewhere.
-
-    Part of the block goes another way, and the mean value theorem needs a function on all of it. This one is not
-    smooth; its derivatives lie between 0 and those of the number.
-    """
-    middle, whole = (
-        z.lower().max(ball.lower()).min(ball.upper()).union(z.upper().max(ball.lower()).min(ball.upper()))
-        for z in (x.middle, x.range)
-    )
-    return Dual(middle, whole, tuple(slope.union(ZERO) for slope in x.slopes))
 
 
 _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {

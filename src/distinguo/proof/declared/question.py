@@ -27,11 +27,18 @@ from distinguo.proof.hold.question import PROVEN, UNDECIDED
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.program import Program, program_of, run, start_boxes
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
-from distinguo.proof.schema import MOST_STEPS, LatticeClaim, ProgramCertificate, ProgramClaim, PrototypesClaim
+from distinguo.proof.schema import (
+    MOST_STEPS,
+    LatticeClaim,
+    LawsClaim,
+    ProgramCertificate,
+    ProgramClaim,
+    PrototypesClaim,
+)
 from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import has_own
 from distinguo.tasks import task as generics
-from distinguo.tasks.amounts import laws_of
+from distinguo.tasks.amounts import laws_of_task, needs_laws, takes_a_number
 from distinguo.tasks.spec import CONTINUOUS, LENGTH, TaskSpec
 from distinguo.tasks.task import seeded
 
@@ -44,7 +51,7 @@ FIRST, AT_MOST, FOLLOWED = 10_000, 2**24, 150_000
 NEIGHBOURS = 2  #: how far from the cells that are held, in cells, smaller ones are tried
 #: Finer cells and longer images are tried until this share of the surviving states is held and the last attempt added
 #: at most this share to the set.
-ENOUGH, GAIN = 0.99, 0.005
+ENOUGH, GAIN = 0.998, 0.005
 MOST_OBLIQUE = 1e4  #: condition of the matrix of coordinates
 AT_ONCE = 50_000  #: cells whose images are computed together
 SAMPLES, TRIED = 300, 300  #: states whose survival is simulated, and for how many steps
@@ -161,8 +168,8 @@ def why_unread(spec: TaskSpec) -> str | None:
     >>> why_unread(task_spec("FrozenLake-v1"))
     'FrozenLake-v1 has labels instead of numbers'
     """
-    if laws_of(spec) is not None:
-        return f"the controller of {spec.name} follows laws, and proofs know a few actions only"
+    if needs_laws(spec):
+        return f"{spec.name} takes amounts, and no laws say how much"
     if spec.kind != CONTINUOUS:
         return f"{spec.name} has labels instead of numbers"
     if spec.interpreted or not has_own(generics.transition, spec.task):
@@ -230,7 +237,7 @@ def ask_program(request: Request) -> ProgramFinding:
     maximal = holdable_by_any(program, spec, request.ranges, min(FIRST, request.cells or FIRST), quick=True)
     certificate = None
     if best.alive.any():
-        claim = policy_claim(request.controller)
+        claim = policy_claim(request.controller, spec.task)
         certificate = _certificate(program, spec, request.ranges, claim, best, starts)
     return ProgramFinding(request, program, best, starts, surviving, maximal, certificate)
 
@@ -440,15 +447,19 @@ def _certificate(
     )
 
 
-def policy_claim(controller: Any) -> PrototypesClaim:
-    """A controller over prototypes as a certificate names it: the actions of each prototype."""
-    partition = controller.partition
+def policy_claim(controller: Any, task: Any) -> PrototypesClaim:
+    """A controller over prototypes as a certificate names it: the actions of each prototype, and their laws."""
+    partition, known = controller.partition, laws_of_task(task)
     sets = [np.flatnonzero(row).tolist() for row in controller.action_sets]
-    return PrototypesClaim(
-        prototypes=partition.prototypes.tolist(),
-        weight=partition.weight.tolist(),
-        actions=[sets[region] for region in partition.regions],
-    )
+    places = {
+        "prototypes": partition.prototypes.tolist(),
+        "weight": partition.weight.tolist(),
+        "actions": [sets[region] for region in partition.regions],
+    }
+    if known is None:
+        return PrototypesClaim(**places)
+    ends = {"low": known.low.tolist(), "high": known.high.tolist()}
+    return LawsClaim(**places, **ends, laws=known.table.tolist(), single=takes_a_number(task.task, known))
 
 
 class _Title(NamedTuple):

@@ -303,7 +303,7 @@ def _certificate(
     spec = request.spec
     return ReturnCertificate(
         task=program_claim(program, request.ranges, _Title(spec.name, len(starts[0][0]), len(spec.actions))),
-        controller=followed_claim(request.controller),
+        controller=followed_claim(request.controller, spec.task),
         limit=asked,
         starts=StartTree(
             low=[low.tolist() for low, _ in starts],
@@ -316,18 +316,18 @@ def _certificate(
     )
 
 
-def followed_claim(controller: Any) -> PrototypesClaim | TreeClaim:
+def followed_claim(controller: Any, task: Any) -> PrototypesClaim | TreeClaim:
     """A controller as a certificate about returns names it."""
-    return _claim_of(controller.partition, controller)
+    return _claim_of(controller.partition, controller, task)
 
 
 @singledispatch
-def _claim_of(partition: Any, controller: Any) -> PrototypesClaim | TreeClaim:
-    return policy_claim(controller)
+def _claim_of(partition: Any, controller: Any, task: Any) -> PrototypesClaim | TreeClaim:
+    return policy_claim(controller, task)
 
 
 @_claim_of.register
-def _(partition: Boxes, controller: Any) -> TreeClaim:
+def _(partition: Boxes, controller: Any, task: Any) -> TreeClaim:
     columns = {name: getattr(partition, name).tolist() for name in ("axis", "cut", "below", "above")}
     actions = [np.flatnonzero(row).tolist() for row in controller.action_sets]
     return TreeClaim(kind="tree", **columns, actions=actions)

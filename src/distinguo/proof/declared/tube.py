@@ -37,6 +37,7 @@ from distinguo.proof.number.program import NotProvableError, Parameters, Program
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
 from distinguo.proof.schema import CoordinatesClaim, CoreCertificate, LegClaim
 from distinguo.representations.voronoi import Voronoi
+from distinguo.tasks.amounts import laws_of
 from distinguo.tasks.spec import LENGTH, TaskSpec
 
 FEWEST_DIMENSIONS, MOST_DIMENSIONS = 3, 4
@@ -270,7 +271,7 @@ def _certificate(request: Request, program: Program, tube: Tube) -> CoreCertific
     spec, frame = request.spec, tube.frame
     return CoreCertificate(
         task=program_claim(program, request.ranges, title_of(spec)),
-        controller=policy_claim(request.controller),
+        controller=policy_claim(request.controller, request.spec.task),
         coordinates=CoordinatesClaim(
             origin=frame.origin.tolist(),
             matrix=frame.matrix.tolist(),
@@ -304,6 +305,8 @@ def why_no_core(spec: TaskSpec, controller: Any) -> str | None:
     unread = why_unread(spec)
     if unread is not None:
         return unread
+    if laws_of(spec) is not None:
+        return f"the controller of {spec.name} follows laws, and cores need a few actions"
     d = len(spec.low)
     if not FEWEST_DIMENSIONS <= d <= MOST_DIMENSIONS:
         return f"{spec.name} has {d} dimensions, and cores need {FEWEST_DIMENSIONS} or {MOST_DIMENSIONS}"

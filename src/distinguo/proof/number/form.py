@@ -280,6 +280,11 @@ def _lesser(x: Form, y: Form) -> Form:
     return Form(found.centre, found.gradient, found.radius, ends)
 
 
+def within_range(form: Form, low: float, high: float) -> Form:
+    """A number within bounds, without a fork: where a bound is in the set, in a band around a chord."""
+    return _lesser(-_lesser(-form, form.like(-low)), form.like(high))
+
+
 def _off_by(form: Form, share: float) -> Form:
     """The same numbers, each off by up to a share of itself."""
     off = share * np.maximum(np.abs(form.low), np.abs(form.high)) + TINY

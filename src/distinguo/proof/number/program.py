@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.number.form import FUNCTIONS, Form, Unreadable
+from distinguo.proof.number.form import FUNCTIONS, Form, Unreadable, within_range
 from distinguo.proof.number.paths import TooManyPathsError, paths
 from distinguo.seam import has_own
 from distinguo.tasks import task as generics
+from distinguo.tasks.amounts import Laws, laws_of_task, takes_a_number
 
 #: Built-in functions that a program may call.
 BUILTINS = ("abs", "min", "max", "float", "range", "len", "int", "bool")
@@ -97,6 +98,8 @@ def program_of(task: Any) -> Program:
     >>> sorted(program_of(Puck()).parameters)
     ['beta', 'force', 'gravity', 'interval', 'mass', 'wall']
     """
+    known = laws_of_task(task)
+    task = task if known is None else task.task
     kind = type(task)
     if not has_own(generics.transition, task):
         raise NotProvableError(
@@ -114,9 +117,32 @@ def program_of(task: Any) -> Program:
             raise NotProvableError(
                 f"A proof needs parameters that are numbers, but {kind.__name__}.{name} is {value!r}."
             )
+    if known is not None:
+        step = _lawful_step(step, observe, known, takes_a_number(task, known))
     return Program(
         reader.functions, reader.names, reader.constants, parameters, step, start, observe, reader.where
     )
+
+
+def _lawful_step(step: Any, observe: Any, given: Laws, single: bool) -> Callable[[Any, Any, int], Any]:
+    """The step of a task that takes amounts, by the action whose law says how much."""
+
+    def by_action(fields: Any, s: Any, a: int) -> Any:
+        seen = s if observe is None else observe(fields, s)
+        taken = tuple(_amount(given, a, i, seen) for i in range(len(given.low)))
+        return step(fields, s, taken[0] if single else taken)
+
+    return by_action
+
+
+def _amount(given: Laws, a: int, i: int, seen: Any) -> Any:
+    """An amount as ``amounts.amount_of`` adds it up, over sets of numbers."""
+    *gains, total = given.table[a, i].tolist()
+    for gain, number in zip(gains, seen, strict=True):
+        total = total + gain * number
+    if not isinstance(total, Form):
+        total = next(number for number in seen if isinstance(number, Form)).like(total)
+    return within_range(total, float(given.low[i]), float(given.high[i]))
 
 
 def _body(generic: Any, kind: type) -> Any:

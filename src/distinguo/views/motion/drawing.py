@@ -17,6 +17,7 @@ from matplotlib.patches import Circle, Polygon
 from PIL import Image
 
 from distinguo.representations.partition import has_labels
+from distinguo.tasks.amounts import amounts_of, laws_of
 from distinguo.views.motion.film import Film, FilmFrame, how_it_ended
 from distinguo.views.motion.scenes import (
     BODY,
@@ -186,8 +187,18 @@ def _caption(film: Film, moment: FilmFrame) -> str:
     if moment.action is None:
         words.append(how_it_ended(film.trial))
     else:
-        words += [f"region {moment.region}", film.run.configuration.spec.actions[moment.action]]
+        words += [f"region {moment.region}", _named(film, moment, moment.action)]
     return "   ".join([*words, f"gained {moment.gained:zg}"])
+
+
+def _named(film: Film, moment: FilmFrame, a: int) -> str:
+    """The name of an action; for a law, the amounts that it says."""
+    spec = film.run.configuration.spec
+    known = laws_of(spec)
+    if known is None or spec.amounts is None:
+        return spec.actions[a]
+    taken = amounts_of(known, a, film.trial.observations[moment.step].tolist())
+    return " ".join(f"{name} {x:+.2f}" for name, x in zip(spec.amounts.names, taken, strict=True))
 
 
 class FilmFigure(Figure):

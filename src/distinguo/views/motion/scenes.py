@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.tasks.acrobot import Acrobot
+from distinguo.tasks.amounts import amounts_of, laws_of
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.grids import (
     CLIFF_FIELD,
@@ -206,7 +207,9 @@ def _mountain_car(own: Mapping[str, Any], spec: TaskSpec) -> SceneOf:
     valley = [(x, height(x)) for x in np.linspace(left, right, POINTS).tolist()]
     flag = [(goal, height(goal)), (goal, height(goal) + 0.2), (goal + 0.1, height(goal) + 0.16)]
     ways = {"left": -1.0, "none": 0.0, "right": 1.0}
-    strengths = [ways[name] if name in ways else float(name) for name in spec.actions]
+    named = spec.actions if laws_of(spec) is None else ()
+    strengths = [ways[name] if name in ways else float(name) for name in named]
+    strength = _of_range(spec, strengths, 1.0)
     still = [line(GROUND, valley, 3.0), line(GOAL, [*flag, (goal, height(goal) + 0.12)])]
 
     def scene(seen: Sequence[float], a: int | None) -> Scene:
@@ -214,11 +217,21 @@ def _mountain_car(own: Mapping[str, Any], spec: TaskSpec) -> SceneOf:
         slope = 1.35 * math.cos(3.0 * x)
         along = 1.0 / math.hypot(1.0, slope)
         centre = (x - 0.04 * slope * along, height(x) + 0.04 * along)
-        drive = 0.0 if a is None else strengths[a] * 0.2
+        drive = 0.0 if a is None else 0.2 * strength(seen, a)
         push = arrow(centre, (drive * along, drive * slope * along))
         return Scene((*still, Disc(BODY, centre, 0.04), *push), (left - 0.1, 0.0), (right + 0.1, 1.3))
 
     return scene
+
+
+def _of_range(
+    spec: TaskSpec, strengths: Sequence[float], greatest: float
+) -> Callable[[Sequence[float], int], float]:
+    """How strong an action is where something is seen, as a share of the greatest amount."""
+    known = laws_of(spec)
+    if known is None:
+        return lambda seen, a: float(strengths[a])
+    return lambda seen, a: amounts_of(known, a, seen)[0] / greatest
 
 
 def _acrobot(own: Mapping[str, Any], spec: TaskSpec) -> SceneOf:
@@ -250,12 +263,13 @@ def _pendulum(own: Mapping[str, Any], spec: TaskSpec) -> SceneOf:
         np.linspace(-1.0, 1.0, len(spec.actions))
         if isinstance(levels, int)
         else np.array(levels) / own["max_torque"]
-    )
+    ).tolist()
+    strength = _of_range(spec, pushes, float(own["max_torque"]))
 
     def scene(seen: Sequence[float], a: int | None) -> Scene:
         up, aside = seen[0], seen[1]  # cosine and sine of the angle, which is 0 upright and grows to the left
         tip: Place = (-length * aside, length * up)
-        turn = 0.0 if a is None else 0.6 * length * float(pushes[a])
+        turn = 0.0 if a is None else 0.6 * length * strength(seen, a)
         shapes = (
             line(LINK, [(0.0, 0.0), tip], 8.0),
             Disc(GROUND, (0.0, 0.0), 0.06 * length),

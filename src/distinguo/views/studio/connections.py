@@ -16,6 +16,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 
+from distinguo.views.studio.security import Receive, Scope, Send
+
 MOST_CONNECTIONS = 192  #: in all, those of pages included
 MOST_OF_A_CLIENT = 128  #: of one address
 REQUEST_SECONDS = 5.0  #: for all headers of a request, from the connection or the end of the last answer
@@ -38,6 +40,31 @@ def gives_way(
     known = list(held)
     count = Counter(map(client, known))
     return min(known, key=lambda one: (-count[client(one)], since(one)), default=None)
+
+
+class Socket:
+    """The messages of one page, as ASGI passes them on."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._scope, self.receive, self._send = scope, receive, send
+
+    @property
+    def address(self) -> str:
+        """The address of the client."""
+        return self._scope["client"][0] if self._scope.get("client") else ""
+
+    async def accept(self) -> None:
+        """Shake hands."""
+        await self.receive()
+        await self._send({"type": "websocket.accept"})
+
+    async def send_text(self, text: str) -> None:
+        """Send a message; raise an OSError if the page is gone."""
+        await self._send({"type": "websocket.send", "text": text})
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """End the conversation, or refuse to shake hands."""
+        await self._send({"type": "websocket.close", "code": code, "reason": reason})
 
 
 class GuardedRequests(H11Protocol):

@@ -21,6 +21,7 @@ from distinguo.runs.configuration import Configuration
 from distinguo.runs.history import Frame, TrialRow
 from distinguo.runs.run import Run
 from distinguo.tasks.acrobot import Acrobot
+from distinguo.tasks.amounts import law_formula
 from distinguo.tasks.catalog import SPECS, check_imported, task_spec
 from distinguo.tasks.pendulum import Pendulum, PendulumOfTorques
 from distinguo.tasks.spec import TaskSpec
@@ -39,7 +40,8 @@ def map_document(frame: Frame, configuration: Configuration) -> dict[str, Any]:
     regions = frame.representation.regions
     title = f"{regions} region" if regions == 1 else f"{regions} regions"
     picture = representation_picture(frame.representation, spec, title, frame.controller)
-    return {**picture_document(picture), **_way_back(frame, spec)}
+    named = [law_formula(spec, a) or name for a, name in enumerate(picture.actions)]
+    return {**picture_document(picture._replace(actions=tuple(named))), **_way_back(frame, spec)}
 
 
 def picture_document(picture: PartitionPicture) -> dict[str, Any]:

@@ -186,14 +186,18 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, words
         if "websocket.http.response" not in scope.get("extensions", {}):
             await send({"type": "websocket.close", "code": 1008, "reason": words})
             return
-    plain = {
-        "content-type": "text/plain; charset=utf-8",
-        "content-length": str(len(body)),
-        "connection": "close",
-    }
-    if scope["type"] == "websocket":
-        del plain["connection"]
-    await send({"type": f"{kind}.start", "status": status, "headers": _raw({**HEADERS, **plain})})
+    plain = {**HEADERS, "content-type": "text/plain; charset=utf-8"}
+    if scope["type"] == "http":
+        plain["connection"] = "close"
+    await answer(send, status, body, plain, kind)
+
+
+async def answer(
+    send: Send, status: int, body: bytes, headers: dict[str, str], kind: str = "http.response"
+) -> None:
+    """Send a whole answer."""
+    whole = _raw({**headers, "content-length": str(len(body))})
+    await send({"type": f"{kind}.start", "status": status, "headers": whole})
     await send({"type": f"{kind}.body", "body": body})
 
 

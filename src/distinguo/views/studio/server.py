@@ -8,24 +8,30 @@ import socket
 import threading
 import webbrowser
 from asyncio import get_running_loop
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import contextmanager
 from importlib import import_module, resources
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket
 
 from distinguo.errors import DistinguoError
-from distinguo.views.studio.connections import PING_SECONDS, GuardedPage, GuardedRequests, gives_way
-from distinguo.views.studio.security import ANYWHERE, LARGEST_MESSAGE, App, Door, Gate, token_for
+from distinguo.views.studio.connections import PING_SECONDS, GuardedPage, GuardedRequests, Socket, gives_way
+from distinguo.views.studio.security import (
+    ANYWHERE,
+    LARGEST_MESSAGE,
+    App,
+    Door,
+    Gate,
+    Receive,
+    Scope,
+    Send,
+    answer,
+    token_for,
+)
 
 if TYPE_CHECKING:
     from distinguo.views.studio.sockets import Conversation, Shelf
@@ -158,7 +164,7 @@ class _Talk:
                 self._shelf = Shelf(Library(self._base), self.quick, self.slow)
             return self._shelf
 
-    async def with_page(self, socket: WebSocket) -> None:
+    async def with_page(self, socket: Socket) -> None:
         """Talk to a page until it is gone; if there are too many, the one that is least in use gives way."""
         await socket.accept()
         shelf = self._shelf
@@ -191,17 +197,26 @@ def studio_app(base: Path, door: Door) -> App:
     """Return the studio over a folder of runs, behind its gate."""
     table, talk = assets(), _Talk(base)
 
-    async def page(request: Request) -> Response:
-        found = table.get(request.url.path)
-        if found is None:
-            return PlainTextResponse("There is nothing at this address.\n", 404)
-        return Response(found[0], media_type=found[1])
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _live(talk, receive, send)
+        elif scope["type"] == "http":
+            found = table.get(scope["path"])
+            content, kind = found or (b"There is nothing at this address.\n", "text/plain; charset=utf-8")
+            await answer(send, 200 if found else 404, content, {"content-type": kind})
+        elif scope["path"] == "/socket":
+            await talk.with_page(Socket(scope, receive, send))
+        else:
+            await Socket(scope, receive, send).close()
 
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        talk.quick.submit(talk.load)
-        yield
-        talk.close()
+    return Gate(app, door)
 
-    routes: list[Any] = [WebSocketRoute("/socket", talk.with_page), Route("/{path:path}", page)]
-    return Gate(Starlette(routes=routes, lifespan=lifespan), door)
+
+async def _live(talk: _Talk, receive: Receive, send: Send) -> None:
+    """Load what is needed when the server begins, and end all work with it."""
+    await receive()
+    talk.quick.submit(talk.load)
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    talk.close()
+    await send({"type": "lifespan.shutdown.complete"})

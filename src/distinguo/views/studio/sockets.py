@@ -12,10 +12,8 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from typing import Any
 
-from starlette.websockets import WebSocket
-
 from distinguo.errors import DistinguoError, one_line, reason_of
-from distinguo.views.studio.connections import CLOSING_SECONDS
+from distinguo.views.studio.connections import CLOSING_SECONDS, Socket
 from distinguo.views.studio.library import Library
 from distinguo.views.studio.messages import (
     Asked,
@@ -70,7 +68,7 @@ class Shelf:
 class Conversation:
     """One page."""
 
-    def __init__(self, socket: WebSocket, shelf: Shelf) -> None:
+    def __init__(self, socket: Socket, shelf: Shelf) -> None:
         self.socket, self.shelf = socket, shelf
         self._views: dict[int, Any] = {}
         self._waiting: dict[tuple[Any, ...], str] = {}
@@ -84,7 +82,7 @@ class Conversation:
     @property
     def client(self) -> str:
         """The address of the page."""
-        return self.socket.client.host if self.socket.client else ""
+        return self.socket.address
 
     @property
     def use(self) -> tuple[bool, float]:

@@ -1,0 +1,1 @@
+"""Learning from logged transitions: read them, learn in a model of them, and say what they cannot answer."""

@@ -1,0 +1,1 @@
+"""Studies: tasks × learners × settings × seeds, as one table and one picture."""
