@@ -60,8 +60,8 @@ from distinguo.learners.evolution.memory import (
 )
 from distinguo.learners.evolution.proposals import are_due as proposals_are_due
 from distinguo.learners.evolution.proposals import are_over as proposals_are_over
-from distinguo.learners.evolution.proposals import has_enough_to_learn_from, propose
-from distinguo.learners.evolution.trials import draw_start, run_candidate
+from distinguo.learners.evolution.proposals import has_enough_to_learn_from, propose_laws
+from distinguo.learners.evolution.trials import Noting, draw_start, run_candidate
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.seam import at_speed
 from distinguo.search.maps import controller_of, copy_map
@@ -183,15 +183,10 @@ class Evolution(Learner):
         if has_laws(memory):
             agent.world.laws[:] = memory.laws.candidate
         hold = bool(memory.facts["hold"][0])
+        begun, before = int(memory.status["begun"][0]) - 1, int(memory.status["noted"][0])
+        noting = Noting(memory.experience, memory.laws.box, begun, before)
         length, gained, ended = at_speed(run_candidate, agent.world)(
-            *(agent.world, memory.candidate, memory.seen, memory.experience, memory.laws.box),
-            *(
-                int(memory.status["begun"][0]),
-                int(memory.status["noted"][0]),
-                agent.progress,
-                hold,
-                min(most, left),
-            ),
+            agent.world, memory.candidate, memory.seen, noting, agent.progress, hold, min(most, left)
         )
         counts["trial_steps"] += length
         memory.status["noted"] += length
@@ -413,7 +408,7 @@ def _go_on_with_laws(agent: Agent) -> None:
 
 def _propose_or(agent: Agent, otherwise: Callable[[Agent], None]) -> None:
     """Let a model propose laws; do something else if there were enough proposals, or there is no model."""
-    if proposals_are_over(agent) or not propose(agent, fixed=bool(agent.memory.status["numbers"][0])):
+    if proposals_are_over(agent) or not propose_laws(agent, fixed=bool(agent.memory.status["numbers"][0])):
         agent.memory.status["proposed"] = 0
         otherwise(agent)
 

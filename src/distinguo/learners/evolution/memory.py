@@ -186,7 +186,7 @@ class LawTables(NamedTuple):
     ]  #: of the map at the centre over the best one: mean, standard error
 
 
-class Experience(NamedTuple):
+class NotedSteps(NamedTuple):
     """The latest steps of trials with laws; else empty."""
 
     before: Annotated[np.ndarray, field(float, "rows", "dimensions")]  #: what was observed
@@ -207,7 +207,7 @@ class EvolutionMemory(NamedTuple):
     candidates: Candidates
     seen: Seen
     laws: LawTables
-    experience: Experience
+    experience: NotedSteps
     paused: Distribution  #: of the search for laws that is challenged
     paused_status: Annotated[np.ndarray, field(STATUS, 1)]
     status: Annotated[np.ndarray, field(STATUS, 1)]
@@ -251,7 +251,7 @@ def fresh_evolution_memory(
         "candidates": Candidates,
         "seen": Seen,
         "laws": LawTables,
-        "experience": Experience,
+        "experience": NotedSteps,
     }
     given |= {name: fresh_arrays(kind, {}, **sizes) for name, kind in tables.items()}
     memory: EvolutionMemory = fresh_arrays(EvolutionMemory, given, **sizes)

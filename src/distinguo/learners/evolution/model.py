@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from distinguo.learners.evolution.memory import EvolutionMemory, Experience
+from distinguo.learners.evolution.memory import EvolutionMemory, NotedSteps
 from distinguo.learners.evolution.places import law_scale, prototypes_of_numbers
 from distinguo.references import by_reference
 from distinguo.seam import kernel
@@ -25,7 +25,7 @@ COVERED = 0.02  #: share of the trials' ends below which a side of the box of ob
 FEWEST_ROWS = 100  #: steps before there is a model
 
 
-class Model(NamedTuple):
+class TaskModel(NamedTuple):
     """The regression: standardised observations and amounts to the change of observations and the reward."""
 
     planes: np.ndarray  #: (inputs, hinges)
@@ -40,16 +40,16 @@ class Model(NamedTuple):
     most: float
 
 
-def rows_of(memory: EvolutionMemory) -> Experience:
+def rows_of(memory: EvolutionMemory) -> NotedSteps:
     """The steps that are remembered."""
     noted, status = memory.experience, memory.status[0]
     count = min(int(status["noted"]), len(noted.reward))
     trials = min(int(status["begun"]), len(noted.first))
     before, amounts, reward, ended, after = (array[:count] for array in noted[:-1])
-    return Experience(before, amounts, reward, ended, after, noted.first[:trials])
+    return NotedSteps(before, amounts, reward, ended, after, noted.first[:trials])
 
 
-def fitted_model(memory: EvolutionMemory, rng: Generator) -> Model | None:
+def fitted_model(memory: EvolutionMemory, rng: Generator) -> TaskModel | None:
     """Fit the model; None if there is too little to learn from."""
     known, seen = rows_of(memory), memory.seen
     going = known.ended == 0
@@ -71,7 +71,7 @@ def fitted_model(memory: EvolutionMemory, rng: Generator) -> Model | None:
     sides = (lowest, highest, *_sides_of_ends(after[~going], lowest, highest))
     last = 0.0 if going.all() else float(known.reward[~going].mean())
     extremes = float(known.reward.min()), float(known.reward.max())
-    return Model(planes, offsets, weights, *sides, last, *extremes)
+    return TaskModel(planes, offsets, weights, *sides, last, *extremes)
 
 
 def _sides_of_ends(ends: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,7 +101,7 @@ def _features(inputs: np.ndarray, planes: np.ndarray, offsets: np.ndarray) -> np
 # ---- imagined trials -----------------------------------------------------------------------------------------------
 
 
-class Room(NamedTuple):
+class WorkSpace(NamedTuple):
     """Work space of imagined trials, as kernels allocate nothing."""
 
     s: np.ndarray  #: (dimensions,) the standardised observation
@@ -120,7 +120,13 @@ class ImaginedMap(NamedTuple):
 
 @kernel
 def imagine(
-    given: ImaginedMap, starts: np.ndarray, steps: int, model: Model, room: Room, hold: bool, products: bool
+    given: ImaginedMap,
+    starts: np.ndarray,
+    steps: int,
+    model: TaskModel,
+    room: WorkSpace,
+    hold: bool,
+    products: bool,
 ) -> float:
     """The mean return of a map in trials of the model."""
     given, model, room = by_reference(given), by_reference(model), by_reference(room)
@@ -154,7 +160,7 @@ def _nearest(given: ImaginedMap, s: np.ndarray) -> int:
 
 
 @kernel
-def _take_amounts(given: ImaginedMap, a: int, room: Room) -> None:
+def _take_amounts(given: ImaginedMap, a: int, room: WorkSpace) -> None:
     laws, s, x = given.laws, room.s, room.x
     dimensions = len(s)
     for i in range(dimensions):
@@ -167,7 +173,7 @@ def _take_amounts(given: ImaginedMap, a: int, room: Room) -> None:
 
 
 @kernel
-def _predict_evenly(model: Model, room: Room, products: bool) -> int:
+def _predict_evenly(model: TaskModel, room: WorkSpace, products: bool) -> int:
     """Begin the prediction with the features without bends: how many there are."""
     weights, x, change = model.weights, room.x, room.change
     for j in range(len(change)):
@@ -187,7 +193,7 @@ def _predict_evenly(model: Model, room: Room, products: bool) -> int:
 
 
 @kernel
-def _predict_bends(model: Model, room: Room, f: int) -> None:
+def _predict_bends(model: TaskModel, room: WorkSpace, f: int) -> None:
     """Add the other features, which begin at ``f``."""
     weights, x, hinges, change = model.weights, room.x, room.hinges, room.change
     for h in range(len(hinges)):
@@ -202,7 +208,7 @@ def _predict_bends(model: Model, room: Room, f: int) -> None:
 
 
 @kernel
-def _move(model: Model, room: Room) -> bool:
+def _move(model: TaskModel, room: WorkSpace) -> bool:
     """Go to the predicted observation, which stays among those observed; whether the trial ends there."""
     s, change, ended = room.s, room.change, False
     for i in range(len(s)):
@@ -219,12 +225,12 @@ def _move(model: Model, room: Room) -> bool:
 class Imagined:
     """The imagined return of the numbers of a search, from some starts."""
 
-    def __init__(self, memory: EvolutionMemory, model: Model, size: int, steps: int) -> None:
+    def __init__(self, memory: EvolutionMemory, model: TaskModel, size: int, steps: int) -> None:
         dimensions, amounts = len(memory.seen.centre), int(memory.facts["amounts"][0])
         self.model, self.steps, self.hold = model, steps, bool(memory.facts["hold"][0])
         self.shape = (size, amounts, dimensions + 1)
         self.products = dimensions + amounts <= MOST_FOR_PRODUCTS
-        self.room = Room(*map(np.zeros, (dimensions, dimensions + amounts, HINGES, dimensions + 1)))
+        self.room = WorkSpace(*map(np.zeros, (dimensions, dimensions + amounts, HINGES, dimensions + 1)))
 
     def __call__(self, numbers: np.ndarray, starts: np.ndarray) -> float:
         """The mean return from these starts."""

@@ -66,7 +66,7 @@ def are_over(agent: Agent) -> bool:
     return True
 
 
-def propose(agent: Agent, fixed: bool) -> bool:
+def propose_laws(agent: Agent, fixed: bool) -> bool:
     """Search for laws in the model, to be tested next; False if there is no model.
 
     The standardisation is ``fixed`` as soon as there is a search by trials.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from distinguo.learners.agent import Progress, widen
-from distinguo.learners.evolution.memory import Experience, Seen
+from distinguo.learners.evolution.memory import NotedSteps, Seen
 from distinguo.references import by_reference
 from distinguo.representations.growing import nearest_growing
 from distinguo.seam import kernel
@@ -40,34 +40,39 @@ def decide(given: PrototypeMap, noted: Seen, progress: Progress, seen: np.ndarra
     return given.actions[j]
 
 
-@kernel
-def note_first(noted: Experience, seen: np.ndarray, row: int) -> None:
-    """Note what is observed when a trial begins."""
-    for i in range(len(seen)):
-        noted.first[row, i] = seen[i]
+class Noting(NamedTuple):
+    """Where the steps of a trial with laws are noted."""
+
+    steps: NotedSteps
+    box: np.ndarray  #: (2, amounts) the least and the greatest of each amount
+    begun: int  #: trials before this one
+    before: int  #: their steps
 
 
 @kernel
-def note_before(
-    noted: Experience, table: np.ndarray, box: np.ndarray, a: int, seen: np.ndarray, row: int
-) -> None:
+def note_before(noting: Noting, table: np.ndarray, a: int, seen: np.ndarray, length: int) -> None:
     """Note what is observed before a step, and the amounts that law ``a`` then takes."""
+    steps, box = noting.steps, noting.box
+    row = (noting.before + length) % len(steps.reward)
     for i in range(len(seen)):
-        noted.before[row, i] = seen[i]
+        steps.before[row, i] = seen[i]
+        if length == 0:
+            steps.first[noting.begun % len(steps.first), i] = seen[i]
     for k in range(table.shape[1]):
         u = table[a, k, len(seen)]
         for i in range(len(seen)):
             u += table[a, k, i] * seen[i]
-        noted.amounts[row, k] = min(box[1, k], max(box[0, k], u))
+        steps.amounts[row, k] = min(box[1, k], max(box[0, k], u))
 
 
 @kernel
-def note_after(noted: Experience, r: float, terminal: bool, seen: np.ndarray, row: int) -> None:
+def note_after(noting: Noting, outcome: tuple[float, bool], seen: np.ndarray, length: int) -> None:
     """Note the reward of a step, whether it ended the trial, and what is observed then."""
-    noted.reward[row] = r
-    noted.ended[row] = terminal
+    steps = noting.steps
+    row = (noting.before + length) % len(steps.reward)
+    steps.reward[row], steps.ended[row] = outcome
     for i in range(len(seen)):
-        noted.after[row, i] = seen[i]
+        steps.after[row, i] = seen[i]
 
 
 @kernel
@@ -75,10 +80,7 @@ def run_candidate(
     world: Any,
     given: PrototypeMap,
     noted: Seen,
-    known: Experience,
-    box: np.ndarray,
-    begun: int,
-    before: int,
+    noting: Noting,
     progress: Progress,
     hold: bool,
     cap: int,
@@ -86,28 +88,25 @@ def run_candidate(
     """Run a trial of a map from the state in ``progress``: its steps, its return, and whether it ended by itself.
 
     Where trials should never end (``hold``), the return is the number of steps. Where actions are amounts, steps are
-    noted in ``known``, after the ``before`` that were noted so far, and its start, if it is number ``begun`` of them.
+    noted for a model.
     """
-    world, given, noted, known = (
+    world, given, noted, noting = (
         by_reference(world),
         by_reference(given),
         by_reference(noted),
-        by_reference(known),
+        by_reference(noting),
     )
     progress = by_reference(progress)
-    s, rows = progress.now, len(known.reward)
+    s, rows = progress.now, len(noting.steps.reward)
     length, gained, ended = 0, 0.0, False
     while not ended and length < cap:
         seen = look(world, s, BEFORE).seen
         a = decide(given, noted, progress, seen)
-        row = (before + length) % rows if rows else 0
-        if rows and length == 0:
-            note_first(known, seen, (begun - 1) % len(known.first))
         if rows:
-            note_before(known, world.laws, box, a, seen, row)
+            note_before(noting, world.laws, a, seen, length)
         r, terminal = step(world, s, a, s)
         if rows:
-            note_after(known, r, terminal, look(world, s, AFTER).seen, row)
+            note_after(noting, (r, terminal), look(world, s, AFTER).seen, length)
         gained += 1.0 if hold else r
         length += 1
         ended = terminal or stops(world, s)
