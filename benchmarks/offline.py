@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 import distinguo as dg
-from distinguo.cli.parse import seeds as parse_seeds
+from distinguo.runs.seeds import seeds as parse_seeds
 
 DOCS = Path(__file__).parents[1] / "docs"
 CSV, PAGE = DOCS / "offline.csv", DOCS / "how-to" / "offline.md"
