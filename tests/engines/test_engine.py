@@ -206,6 +206,14 @@ def test_a_users_file_travels_to_workers_that_do_not_have_it(tmp_path: Path, add
 
 
 @pytest.mark.second_stage
+def test_a_job_that_always_kills_its_worker_fails_alone(address: str) -> None:
+    """Although short jobs are sent in bundles."""
+    answers = dict(Engine("dask", address=address).run(some(300, deadly, bad=250, how="killed")))
+    assert isinstance(answers.pop("250"), Failed)
+    assert answers == {str(n): n for n in range(300) if n != 250}
+
+
+@pytest.mark.second_stage
 def test_a_cluster_gives_up_what_never_ends(address: str) -> None:
     asked = some(3, deadly, bad=1, how="endless")
     answers = dict(Engine("dask", 2, address, seconds=8.0).run(asked))

@@ -131,4 +131,4 @@ def test_names_cannot_leave_their_place_and_a_certificate_is_of_full_numbers() -
     assert not re.search("^# b", text, re.MULTILINE)
     assert "ab" * 32 in text
     assert "It speaks of the numbers in full, not of the rounded ones." in text
-    assert found.said in text
+    assert found.decision.said in text

@@ -77,9 +77,9 @@ def test_a_model_says_what_it_is_and_what_was_measured() -> None:
     found = to_onnx(decision_of(named, "float", "right"), "hover")
     model = onnx.load_from_string(found.content)
     assert model.graph.name == "hover"
-    assert "Python's action at all of 100,000 observations" in found.said
-    assert f"onnxruntime {onnxruntime.__version__}" in found.said
-    assert found.said.split()[0] in model.doc_string
+    assert "Python's action at all of 100,000 observations" in found.decision.said
+    assert f"onnxruntime {onnxruntime.__version__}" in found.decision.said
+    assert found.decision.said.split()[0] in model.doc_string
     facts = {one.key: one.value for one in model.metadata_props}
     assert facts["actions"] == '["left", "right"]'
     assert model.opset_import[0].version == 13

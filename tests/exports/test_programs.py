@@ -252,12 +252,16 @@ def test_a_program_does_what_python_does(program: str, arithmetic: str, which: s
     last = "0.25,0.5" if named.laws is not None else named.actions[-1]
     decision = decision_of(named, arithmetic, last)
     states = tried_on(named, rng)
-    answers = PROGRAMS[program][0](decision, states, tmp_path)
-    good = usable(decision, states)
+    check_answers(decision, states, PROGRAMS[program][0](decision, states, tmp_path))
+
+
+def check_answers(decision: Decision, states: np.ndarray, answers: Answers) -> None:
+    """Compare a program with Python: actions, faults, safe actions and amounts."""
+    named, good = decision.named, usable(decision, states)
     assert 70 < (~good).sum() < COUNT / 4
     np.testing.assert_array_equal(answers.faults, ~good)
     assert (answers.actions[~good] == decision.safe_action).all()
-    if arithmetic == "double":  # whole-array operations that share nothing with the program
+    if decision.arithmetic == "double":  # whole-array operations that share nothing with the program
         expected = named.controller.greedy[in_numpy(named.controller.partition, states)]
     else:
         expected = chosen(decision, states)

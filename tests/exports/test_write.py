@@ -68,7 +68,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 #: Formats that can be written here, and the packages that some of them need.
-NEEDED = {"onnx": ("onnx", "onnxruntime")}
+NEEDED = {"onnx": ("onnx", "onnxruntime"), "fmu": ("pythonfmu",)}
 WRITTEN = [to for to in FORMATS if all(map(find_spec, NEEDED.get(to, ())))]
 
 
@@ -349,7 +349,7 @@ def test_a_partition_of_ones_own_is_written_as_far_as_it_says_how() -> None:
     for to, words in (("json", "cannot be written to a file"), ("npz", "cannot be written as arrays")):
         with pytest.raises(DistinguoError, match=f"A partition of the class Halves {words}"):
             render(named, to)
-    for to in ("python", "javascript", "markdown", "onnx"):
+    for to in ("python", "javascript", "markdown", "onnx", "fmu"):
         with pytest.raises(
             DistinguoError, match=f"cannot be written as {to}; take c, for which a partition may"
         ):

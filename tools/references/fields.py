@@ -19,6 +19,7 @@ FILES = {
     "certificate.json": "what `distinguo verify` proved; see [below](#certificatejson)",
     "certificate-….json": "the same, where more was asked: `certificate-disturbance-0.001.json`",
     "proof.png": "the picture of what was proven",
+    "log.npz": "from `distinguo learn --data`: the steps that it was learned from",
     "teacher.zip": "from `distinguo learn --learner teacher`: the trained network, Stable-Baselines3's own file; "
     "distinguo never reads it to open a run",
     "dial.csv": "from `distinguo condense` and `distil`: the mean return of the best map of every size",
@@ -172,6 +173,15 @@ RESULT = {
     "states_that_matter": "labels that the controller has a region for",
     "expected_return": "the mean return by the learned model",
     "chance": "whether the same action was seen to have two outcomes",
+    "coverage": "of a run learned from a log: for each region, the logged steps in it, in how many its action was "
+    "taken, and from how many episodes",
+    "estimate": "of such a run: estimates of the return from the log, with their intervals",
+    "tried_task": "of such a run: the real task in which the controller was tried",
+    "tried_trials": "in how many new trials",
+    "tried_steps": "steps of these",
+    "tried_score": "their score",
+    "tried_by": "what that is",
+    "tried_solved": "whether it solves the real task",
     "seconds": "time that learning took",
     "versions": "of the software that learned it",
 }

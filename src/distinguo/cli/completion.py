@@ -15,7 +15,20 @@ OWN_TASKS = ("puck", "puck-continuing", "maze", "CartPole-v1", "MountainCar-v0",
 VIEWS = ("partition", "values", "phase", "critical", "regret", "family", "trials", "dial", "fidelity")
 BASELINES = ("diagonal", "grid:10x10", "seeds", "near-start:3")  #: representations of ours by name
 STYLES = ("light", "dark", "print")
-FORMATS = ("c", "c-source", "arduino", "python", "javascript", "onnx", "markdown", "json", "dot", "npz")
+FORMATS = (
+    "c",
+    "c-source",
+    "arduino",
+    "python",
+    "javascript",
+    "structured-text",
+    "onnx",
+    "fmu",
+    "markdown",
+    "json",
+    "dot",
+    "npz",
+)
 SETTINGS_FILE = "settings.toml"  #: a folder with this file is a run
 MOST_FOLDERS = 200  #: searched
 

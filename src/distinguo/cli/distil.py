@@ -239,8 +239,8 @@ def _without_made(world: Any, changes: dict[str, Any]) -> dict[str, Any]:
 def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
     """Return the teacher that a word names."""
     from distinguo.cli.parse import load_named, named_task, names_code
-    from distinguo.distillation.teachers import WARNING, load_zip, read_table
-    from distinguo.runs.folder import open_run
+    from distinguo.distillation.teachers import WARNING, load_policy, load_zip, read_table, reported
+    from distinguo.runs.folder import SETTINGS, open_run
 
     path = Path(word)
     if names_code(word):
@@ -250,11 +250,18 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
         return load_zip(path)
     if word.endswith(".csv"):
         return read_table(path, named_task(task, parameters))
-    if path.is_dir():
+    if path.is_dir() and (path / SETTINGS).exists():
         return open_run(path)
+    if path.is_dir() and any(path.glob("*.zip")):
+        say(WARNING)
+        if words := reported(path):
+            say(words)
+        return load_policy(path)
+    if path.is_dir():
+        return open_run(path)  # says what is missing
     raise DistinguoError(
-        f"'{word}' is not a teacher; give path/to/file.py:function, a zip of Stable-Baselines3, a run folder or a "
-        "table in CSV."
+        f"'{word}' is not a teacher; give path/to/file.py:function, a zip of Stable-Baselines3 or a folder with "
+        "one, a run folder or a table in CSV."
     )
 
 

@@ -39,8 +39,8 @@ def learn(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Learn from logged steps in this file (CSV or npz) instead; a task that is named as well is only "
-            "there to try what was learned.",
+            help="Learn from logged steps in this file (CSV, npz, Parquet, HDF5) or Minari folder instead; a task "
+            "that is named as well is only there to try what was learned.",
             rich_help_panel=WHAT,
         ),
     ] = None,

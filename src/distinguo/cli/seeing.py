@@ -589,7 +589,8 @@ def export_command(
     to: Annotated[
         str,
         typer.Option(
-            help="The format: c, c-source, arduino, python, javascript, onnx, markdown, json, dot or npz.",
+            help="The format: c, c-source, arduino, python, javascript, structured-text, onnx, fmu, markdown, "
+            "json, dot or npz.",
             autocompletion=complete_format,
         ),
     ],
@@ -598,7 +599,10 @@ def export_command(
         Path | None, typer.Option(help="The file to write; by default controller.* in RUN.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="The prefix of the names in C; by default distinguo.")
+        str | None,
+        typer.Option(
+            help="The prefix of names in C and structured text, and the name of a model; by default distinguo."
+        ),
     ] = None,
     arithmetic: Annotated[
         str | None, typer.Option(help="Of a program: double (the default), float or fixed.")

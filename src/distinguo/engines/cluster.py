@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Generator, Sequence
 from concurrent.futures import CancelledError
+from math import inf
 from typing import Any
 from uuid import uuid4
 
@@ -17,7 +18,9 @@ from distinguo.processes import Failed, without_ctrl_c
 
 CONNECT_SECONDS = 10
 PATIENCE = 120.0  #: seconds that a scheduler may be gone
-AHEAD = 1000  #: jobs on the cluster at once
+AHEAD = 3  #: bundles of jobs for each worker of the cluster at once
+BUNDLE_SECONDS, MOST = 0.1, 100  #: that the jobs of a bundle take together, and its largest size
+RECOUNT = 2.0  #: seconds between two times that the workers are counted
 
 
 def on_cluster(
@@ -36,40 +39,80 @@ def on_cluster(
                 yield number, answer
 
 
+class _Crowd:
+    """Jobs on a cluster: a few bundles for each worker at once, so that short jobs are not sent one by one."""
+
+    def __init__(self, distributed: Any, client: Any, items: Sequence[str], seconds: float | None) -> None:
+        self.client, self.items, self.seconds = client, items, seconds
+        self.mark = uuid4().hex  # on a shared cluster, another study may have jobs of the same name
+        self.futures = dict[Any, list[int]]()
+        self.coming = distributed.as_completed()
+        self.size, self.sent = 1, 0
+        self.workers, self.counted = 1, -inf
+
+    def room(self) -> int:
+        """How many bundles may be sent now; workers come and go."""
+        if time.monotonic() - self.counted > RECOUNT:
+            self.workers, self.counted = max(1, len(self.client.nthreads())), time.monotonic()
+        return AHEAD * self.workers - len(self.futures)
+
+    def send(self, bundles: Sequence[list[int]]) -> None:
+        """Send some bundles."""
+        texts = [[self.items[n] for n in bundle] for bundle in bundles]
+        orders = texts if self.seconds is None else [(text[0], self.seconds) for text in texts]
+        names = [f"{self.mark}-{self.sent + n}" for n in range(len(bundles))]
+        self.sent += len(bundles)
+        function = done_in_turn if self.seconds is None else done_within
+        futures = self.client.map(function, orders, key=names, pure=False)
+        self.futures.update(zip(futures, bundles, strict=True))
+        self.coming.update(futures)
+
+    def fill(self, waiting: list[int]) -> None:
+        """Send what there is room for; the last bundles are small, so that all workers end together."""
+        room = self.room()
+        most = 1 if self.seconds is not None else max(1, min(self.size, len(waiting) // (2 * self.workers)))
+        bundles: list[list[int]] = []
+        while waiting and len(bundles) < room:
+            bundles.append([waiting.pop() for _ in range(min(most, len(waiting)))])
+        if bundles:
+            self.send(bundles)
+
+    def heard(self, seconds: float, count: int) -> None:
+        """Choose the size of the next bundles by how long the jobs of one took."""
+        self.size = max(1, min(2 * self.size, MOST, int(BUNDLE_SECONDS * count / max(seconds, 1e-9))))
+
+
+def done_in_turn(sent: Sequence[str]) -> tuple[list[str], float]:
+    """Do jobs that were sent, and say how long they took."""
+    began = time.perf_counter()
+    return [done(one) for one in sent], time.perf_counter() - began
+
+
 def _answers(
     distributed: Any, client: Any, items: Sequence[str], numbers: Sequence[int], seconds: float | None
 ) -> Generator[tuple[int, str | Failed]]:
     """Yield answers until all are there, or until the scheduler does not answer any more."""
-    mark = uuid4().hex  # on a shared cluster, another study may have jobs of the same name
-    waiting, futures = list(numbers)[::-1], dict[Any, int]()
-    coming = distributed.as_completed()
-
-    def fill() -> None:
-        some = [waiting.pop() for _ in range(min(len(waiting), AHEAD - len(futures)))]
-        if some:
-            words = (items[n] for n in some) if seconds is None else ((items[n], seconds) for n in some)
-            function = done if seconds is None else done_within
-            sent = client.map(function, list(words), key=[f"{mark}-{n}" for n in some], pure=False)
-            futures.update(zip(sent, some, strict=True))
-            coming.update(sent)
-
-    fill()
-    while futures:
-        future = next(coming)
-        number = futures.pop(future)
+    crowd, waiting = _Crowd(distributed, client, items, seconds), list(numbers)[::-1]
+    crowd.fill(waiting)
+    while crowd.futures:
+        future = next(crowd.coming)
+        bundle = crowd.futures.pop(future)
         try:
             answer = future.result()
-        except (
-            OSError,
-            TimeoutError,
-            CancelledError,
-        ):  # of the connection: what a job raises is in its answer
-            return
+        except (OSError, TimeoutError, CancelledError):
+            return  # of the connection: what a job raises is in its answer
         except Exception as error:  # its workers were killed, again and again
+            if len(bundle) > 1:  # by one of them
+                crowd.send([[number] for number in bundle])
+                continue
             answer = Failed(reason_of(error))
-        if len(futures) <= AHEAD // 2:
-            fill()
-        yield number, Failed(*answer) if isinstance(answer, tuple) else answer
+        if isinstance(answer, tuple) and not isinstance(answer, Failed) and isinstance(answer[0], list):
+            crowd.heard(answer[1], len(bundle))
+            texts = answer[0]
+        else:
+            texts = [Failed(*answer) if isinstance(answer, tuple) else answer]
+        crowd.fill(waiting)
+        yield from zip(bundle, texts, strict=True)
 
 
 def _import_distributed() -> Any:

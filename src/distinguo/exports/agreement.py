@@ -14,7 +14,8 @@ from distinguo.exports.tables import LabelledController
 from distinguo.representations.partition import has_labels
 
 STATES = 100_000
-NEAR = 2_000  #: observations close to a border
+NEAR = 2_000  #: places on a border, around which observations are tried
+SCALES = 29  #: of the distance from a border, each a quarter of the one before
 MOST_NUMBERS = (
     2 * 10**7
 )  #: differences of a coordinate; maps of many prototypes are tried on fewer observations
@@ -37,18 +38,29 @@ class Agreement(NamedTuple):
         text = f"Python's action at {share} of {self.states:,} observations drawn evenly from their extent"
         if self.farthest:
             text += (
-                f"; any that differ are within {self.farthest:.1g} of the width of a coordinate from a border"
+                f"; any that differ are within {_at_most(self.farthest)} of the width of a coordinate from a "
+                "border"
             )
         if self.amounts:
-            text += f"; amounts differ by at most {self.amounts:.1g} of their range"
+            text += f"; amounts differ by at most {_at_most(self.amounts)} of their range"
         return text + "."
 
 
-class Measured(NamedTuple):
-    """What a file holds, if the program itself was run to measure how often its action is Python's."""
+def _at_most(number: float) -> str:
+    """A number of one digit that is not below.
+
+    >>> _at_most(6.1e-5), _at_most(0.25), _at_most(2.0)
+    ('7e-05', '0.3', '2')
+    """
+    unit = 10.0 ** np.floor(np.log10(number))
+    return f"{unit * np.ceil(number / unit - 1e-9):.1g}"
+
+
+class Written(NamedTuple):
+    """What a file holds, and the decision as it says it, with what was measured by running it."""
 
     content: str | bytes
-    said: str  #: the arithmetic in words, with what was measured
+    decision: Decision
 
 
 def decided(named: LabelledController, arithmetic: str = "double", safe: str | None = None) -> Decision:
@@ -89,11 +101,12 @@ def agreement_of(decision: Decision, seed: int = 0, program: Program | None = No
     count, rng = len(states), np.random.default_rng(seed + 1)
     expected, (found, amounts) = chosen(exact, states), program(states)
     same = int((expected == found).sum())
-    near = _near_borders(exact, states, expected, rng)[:NEAR]
-    tried = np.concatenate([states[expected != found], near])
-    wanted, (got, _) = chosen(exact, tried), program(tried)
-    differ = wanted != got
-    farthest = _from_border(exact, tried[differ][:FOLLOWED], got[differ][:FOLLOWED], high - low)
+    near = _near_borders(exact, states, expected, rng)
+    farthest = 0.0
+    for tried in (states[expected != found], near):
+        wanted, (got, _) = chosen(exact, tried), program(tried)
+        differ = np.flatnonzero(wanted != got)[:FOLLOWED]
+        farthest = max(farthest, _from_border(exact, tried[differ], got[differ], high - low))
     alike = expected == found
     apart = farthest_amounts(exact, states[alike], None if amounts is None else amounts[alike])
     return Agreement(count, same, farthest, apart)
@@ -135,7 +148,7 @@ def amounts_chosen(decision: Decision, states: np.ndarray) -> np.ndarray:
 def _near_borders(
     exact: Decision, states: np.ndarray, actions: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Observations on both sides of borders, at distances of all magnitudes."""
+    """Observations on both sides of borders, at distances of all magnitudes, the farthest first."""
     order = rng.permutation(len(states))
     pairs = np.flatnonzero(actions != actions[order])[:NEAR]
     here, there, mine = states[pairs], states[order[pairs]], actions[pairs]
@@ -146,21 +159,24 @@ def _near_borders(
         middle = (near + far) / 2
         kept = chosen(exact, here + (there - here) * middle[:, None]) == mine
         near, far = np.where(kept, middle, near), np.where(kept, far, middle)
-    place = near + rng.choice([-1.0, 1.0], len(pairs)) * 10.0 ** rng.uniform(-17, -1, len(pairs))
-    return here + (there - here) * np.clip(place, 0.0, 1.0)[:, None]
+    apart = np.outer(4.0 ** -np.arange(1, SCALES), (-1.0, 1.0)).ravel()
+    places = np.clip(near + apart[:, None], 0.0, 1.0)
+    return (here + (there - here) * places[:, :, None]).reshape(-1, states.shape[1])
 
 
 def _from_border(exact: Decision, states: np.ndarray, other: np.ndarray, width: np.ndarray) -> float:
     """How far the farthest of these is, along a coordinate, from where the other action is Python's, too."""
+    steps = 2.0 ** np.arange(-56, 1)
     least = np.full(len(states), np.inf)
+    if not len(states):
+        return 0.0
     for i in range(len(width)):
         for side in (-1.0, 1.0):
-            for step in 2.0 ** np.arange(-56, 1):
-                moved = states.copy()
-                moved[:, i] += side * step * width[i]
-                there = (chosen(exact, moved) == other) & (step < least)
-                least[there] = step
-    return float(least.max(initial=0.0))
+            moved = np.repeat(states[None], len(steps), axis=0)
+            moved[:, :, i] += side * width[i] * steps[:, None]
+            there = chosen(exact, moved.reshape(-1, states.shape[1])).reshape(moved.shape[:2]) == other
+            least = np.where(there.any(axis=0), np.minimum(least, steps[there.argmax(axis=0)]), least)
+    return float(least.max())
 
 
 def farthest_amounts(exact: Decision, states: np.ndarray, amounts: np.ndarray | None) -> float:

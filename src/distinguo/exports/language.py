@@ -77,6 +77,14 @@ class Language:
         """An item of a table or of the observation."""
         return name + "".join(f"[{place}]" for place in places)
 
+    def observation(self) -> str:
+        """The observation, as an argument."""
+        return "s"
+
+    def inputs(self) -> Lines:
+        """The coordinates."""
+        return [f"{self.observation()}[{i}]" for i in range(self.decision.dimensions)]
+
     def declare(self, name: str, kind: str, value: str) -> str:
         """A new variable, of the kind ``int`` or ``number``."""
         raise NotImplementedError
@@ -128,7 +136,7 @@ class Language:
     def about(self) -> Lines:
         """What a reader of the program should know, without the signs of a comment."""
         decision, named = self.decision, self.decision.named
-        s, fault = self.name("s"), self.name("fault")
+        coordinates = zip(self.inputs(), named.dimensions, strict=True)
         unknown = "" if decision.arithmetic == "fixed" else "not a number or "
         lines = [
             f"A controller of {counted(count_regions(named.controller.partition), 'region')}, exported by distinguo "
@@ -136,9 +144,9 @@ class Language:
             "",
             f"Task:        {comment(named.task or 'unknown')}",
             *_entry("Input", self._input()),
-            f"Coordinates: {comment(', '.join(f'{s}[{i}] = {n}' for i, n in enumerate(named.dimensions)))}",
+            f"Coordinates: {comment(', '.join(map(' = '.join, coordinates)))}",
             f"Actions:     {comment(', '.join(f'{a} = {n}' for a, n in enumerate(named.actions)))}",
-            f"Fault:       {fault}({s}) is 1 if a coordinate is {unknown}beyond",
+            f"Fault:       {self.name('fault')}({self.observation()}) is 1 if a coordinate is {unknown}beyond",
             f"             +-{self.name('LIMIT')}; then the answer is safe: {comment(decision.safe)}",
             *_entry("Border", comment(inequality_in_words(decision))),
             *_entry("Arithmetic", decision.said),
@@ -149,7 +157,8 @@ class Language:
     def _input(self) -> str:
         """Describe the observation, which is easily mistaken for the whole state of a task."""
         decision = self.decision
-        words = f"{self.name('s')} is the observation"
+        several = ", " in self.observation()
+        words = f"{self.observation()} {'are the coordinates of' if several else 'is'} the observation"
         plain = f"{words} as the task gives it, unscaled, in the order of the coordinates"
         if has_labels(decision.named.controller.partition):
             return f"{plain}; each is an exact label."

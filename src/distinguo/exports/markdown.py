@@ -19,7 +19,7 @@ from distinguo import __version__
 from distinguo.errors import counted
 from distinguo.exports.agreement import (
     Agreement,
-    Measured,
+    Written,
     agreement_of,
     chosen,
     even_draws,
@@ -221,7 +221,7 @@ def _(partition: Boxes, digits: int) -> Boxes:
 # ---- as text
 
 
-def to_markdown(decision: Decision) -> Measured:
+def to_markdown(decision: Decision) -> Written:
     r"""Return a decision as a decision list, and how often it gives Python's action.
 
     >>> from distinguo.controller import Controller
@@ -252,7 +252,7 @@ def to_markdown(decision: Decision) -> Measured:
         f"This list has {said}",
         *_proven(decision),
     ]
-    return Measured("\n".join(lines) + "\n", said)
+    return Written("\n".join(lines) + "\n", decision._replace(said=said))
 
 
 def unmarked(text: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from distinguo import __version__
 from distinguo.errors import DistinguoError
-from distinguo.exports.agreement import Measured, agreement_of
+from distinguo.exports.agreement import Written, agreement_of
 from distinguo.exports.decision import Decision
 from distinguo.exports.language import Language
 from distinguo.representations.boxes import Boxes
@@ -31,9 +31,13 @@ INPUT = "observation"
 class _Words(Language):
     """What a reader should know, in the words of the model."""
 
+    def observation(self) -> str:
+        """The input."""
+        return INPUT
+
     def name(self, name: str) -> str:
-        """The names of the inputs, and numbers for constants."""
-        return {"s": INPUT, "LIMIT": f"{self.decision.limit:g}"}.get(name, name)
+        """The names of outputs, and numbers for constants."""
+        return {"LIMIT": f"{self.decision.limit:g}"}.get(name, name)
 
 
 class OnnxGraph:
@@ -187,7 +191,7 @@ def _amounts(graph: OnnxGraph, decision: Decision, s: str, action: str, usable: 
     graph("Where", column, within, graph.table("safe_amounts", decision.safe_amounts), name="amounts")
 
 
-def to_onnx(decision: Decision, name: str) -> Measured:
+def to_onnx(decision: Decision, name: str) -> Written:
     """Return a decision as a model, after running it in onnxruntime."""
     try:
         import onnx
@@ -211,7 +215,7 @@ def to_onnx(decision: Decision, name: str) -> Measured:
     }
     for key, value in facts.items():
         model.metadata_props.add(key=key, value=json.dumps(value))
-    return Measured(model.SerializeToString(deterministic=True), said)
+    return Written(model.SerializeToString(deterministic=True), decision)
 
 
 def onnx_session(model: Any) -> Callable[..., list[np.ndarray]]:

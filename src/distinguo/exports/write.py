@@ -9,14 +9,16 @@ from typing import Any, NamedTuple
 
 from distinguo import __version__
 from distinguo.errors import DistinguoError, checks_names, did_you_mean, path_from
-from distinguo.exports.agreement import Measured, decided
+from distinguo.exports.agreement import Written, decided
 from distinguo.exports.arduino import to_arduino
 from distinguo.exports.decision import ARITHMETICS, Decision, decision_of
+from distinguo.exports.fmu import to_fmu
 from distinguo.exports.graph import to_graph
 from distinguo.exports.header import PREFIX, check_name, header_of, source_and_header
 from distinguo.exports.markdown import to_markdown
 from distinguo.exports.modules import to_javascript, to_python
 from distinguo.exports.onnx import to_onnx
+from distinguo.exports.structured_text import to_structured_text
 from distinguo.exports.tables import LabelledController, arrays_of, labelled, open_controller
 from distinguo.proof.verify import Cited
 from distinguo.representations import file as representation_file
@@ -82,7 +84,7 @@ class Format(NamedTuple):
     """
 
     file: str
-    render: Callable[[Any, str, str], Content | Measured]
+    render: Callable[[Any, str, str], Content | Written]
     arithmetics: tuple[str, ...] = ()
     prefixed: bool = True  #: whether its names begin with a prefix, or it has a name
     in_c: bool = False  #: whether a partition of one's own may say what it is
@@ -106,12 +108,16 @@ FORMATS = {
     "javascript": Format(
         "controller.mjs", lambda decision, name, stem: to_javascript(decision), DOUBLE, prefixed=False
     ),
+    "structured-text": Format(
+        "controller.st", lambda decision, name, stem: to_structured_text(decision, name), ARITHMETICS
+    ),
     "onnx": Format(
         "controller.onnx",
         lambda decision, name, stem: to_onnx(decision, name),
         ("double", "float"),
         measured=True,
     ),
+    "fmu": Format("controller.fmu", lambda decision, name, stem: to_fmu(decision, name), DOUBLE),
     "markdown": Format(
         "controller.md",
         lambda decision, name, stem: to_markdown(decision),
@@ -139,10 +145,11 @@ def export(
     """Write the controller of a run, or of the run in a folder, and return the path of the file.
 
     ``to`` is a format, which is written to ``out`` or into the run folder, or a file with the suffix of one, such as
-    ``controller.h``. The formats are ``c``, ``c-source``, ``arduino``, ``python``, ``javascript``, ``onnx``,
-    ``markdown``, ``json``, ``dot`` and ``npz`` (docs/exports.md). ``name`` is the prefix of the names in C, by
-    default ``distinguo``. A program takes the ``safe`` action where an observation is not finite or huge, by default
-    the first one of the task; ``arithmetic`` is ``"double"``, ``"float"`` or ``"fixed"``.
+    ``controller.h``. The formats are ``c``, ``c-source``, ``arduino``, ``python``, ``javascript``,
+    ``structured-text``, ``onnx``, ``fmu``, ``markdown``, ``json``, ``dot`` and ``npz`` (docs/exports.md). ``name`` is
+    the prefix of the names in C and structured text, and the name of a model or graph, by default ``distinguo``. A
+    program takes the ``safe`` action where an observation is not finite or huge, by default the first one of the
+    task; ``arithmetic`` is ``"double"``, ``"float"`` or ``"fixed"``.
 
     >>> export("runs/nowhere", "dto")
     Traceback (most recent call last):
@@ -202,9 +209,7 @@ def _rendered(
 ) -> tuple[Content, Decision | None]:
     """The content of a file, and the decision with what was measured of it."""
     content = FORMATS[file_format].render(decision or named, name or PREFIX, stem)
-    if not isinstance(content, Measured):
-        return content, decision
-    return content.content, decision and decision._replace(said=content.said)
+    return content if isinstance(content, Written) else (content, decision)
 
 
 def _decision(

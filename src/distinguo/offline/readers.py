@@ -1,10 +1,12 @@
-"""Logs from files and objects: CSV and npz, and what holds the same columns under other names."""
+"""Logs from files and objects: CSV, npz, Parquet, a data set of Minari, the replay buffer of Stable-Baselines3."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import numpy as np
 from distinguo.errors import DistinguoError, attempt, one_line, path_from, shown
 from distinguo.offline.log import ARRAYS, NEXT, Transitions, checked_log
 from distinguo.reading.arrays import read_arrays
-from distinguo.reading.files import MEBIBYTE, regular_file
+from distinguo.reading.files import MEBIBYTE, regular_file, too_large
 from distinguo.tasks.spec import TaskSpec
 
 LARGEST_LOG = 1024 * MEBIBYTE  #: bytes of a file
@@ -39,11 +41,14 @@ KEYS = {
 SAVING = (
     "numpy.savez('log.npz', observations=…, actions=…, rewards=…, next_observations=…, ends=…, truncations=…)"
 )
+HDF5, PICKLES = (".hdf5", ".h5"), (".pkl", ".pickle")
+#: What a replay buffer of Stable-Baselines3 has.
+BUFFER = ("observations", "actions", "rewards", "dones", "pos", "full")
 ONLY_DONE = ("done", "dones")  #: also true where an episode was stopped
 
 
 def load_log(data: Any, like: TaskSpec | None = None) -> Transitions:
-    """Read logged transitions from a file, a mapping of arrays or a log.
+    """Read logged transitions from a file, the folder of a Minari data set, arrays, a replay buffer or a log.
 
     ``like`` is the task that was logged: its coordinates and actions are looked for, and their names taken.
 
@@ -56,16 +61,32 @@ def load_log(data: Any, like: TaskSpec | None = None) -> Transitions:
         return _as_task(data, like)
     if isinstance(data, Mapping):
         return _of_arrays(data, "data", like)
+    if all(hasattr(data, name) for name in BUFFER):
+        return _of_arrays(_of_buffer(data), "the replay buffer", like)
     if not isinstance(data, str | Path):
         raise DistinguoError(
-            f"Data should be a file, a dictionary of arrays or a log, got {shown(data)}; for arrays give "
-            f"{', '.join(ARRAYS)}."
+            f"Data should be a file, a dictionary of arrays, a replay buffer or a log, got {shown(data)}; for arrays "
+            f"give {', '.join(ARRAYS)}."
         )
     path = path_from(data)
-    readers = {".csv": _read_csv, ".npz": _read_npz}
+    if path.is_dir():
+        return _read_minari(path, like)
+    readers = {
+        ".csv": _read_csv,
+        ".npz": _read_npz,
+        ".parquet": _read_parquet,
+        **dict.fromkeys(HDF5, _read_hdf5),
+    }
+    if path.suffix in PICKLES:
+        raise DistinguoError(
+            f"{path} is a pickle, which runs code when it is opened, so it is not read; if you trust it, open it "
+            "yourself and save it as npz: model.load_replay_buffer(FILE), then "
+            "distinguo.load_log(model.replay_buffer).save('log.npz')."
+        )
     if path.suffix not in readers:
         raise DistinguoError(
-            f"{path} is of a kind that is not read; allowed are {', '.join(readers)}. Save it with {SAVING}."
+            f"{path} is of a kind that is not read; allowed are {', '.join(readers)} and the folder of a Minari data "
+            f"set. Save it with {SAVING}."
         )
     return readers[path.suffix](path, like)
 
@@ -124,6 +145,100 @@ def _of_arrays(arrays: Mapping[Any, Any], source: str, like: TaskSpec | None) ->
     )
 
 
+def _of_buffer(buffer: Any) -> dict[str, np.ndarray]:
+    """The arrays of a replay buffer in the order of time, one environment after the other."""
+    size = len(buffer.observations)
+    order = np.arange(buffer.pos) if not buffer.full else (np.arange(size) + buffer.pos) % size
+    following = getattr(buffer, "next_observations", None)
+    if following is None:  # to save memory, each is the next row, and that of the newest is missing
+        following, order = np.roll(buffer.observations, -1, axis=0), order[:-1]
+    timeouts = getattr(buffer, "timeouts", np.zeros_like(buffer.dones)).astype(bool)
+    cut = np.where(np.arange(len(order))[:, None] == len(order) - 1, True, timeouts[order])
+    ended = buffer.dones[order].astype(bool) & ~timeouts[order]
+    columns = (buffer.observations, buffer.actions, buffer.rewards, following)
+    ordered = [*(np.asarray(column)[order] for column in columns), ended, cut]
+    count = ordered[4].size
+    turned = [np.swapaxes(column, 0, 1) for column in ordered]
+    flat = [
+        column.reshape(count, -1) if n in (0, 3) else column.reshape(-1) for n, column in enumerate(turned)
+    ]
+    return dict(zip(ARRAYS, flat, strict=True))
+
+
+def _needed(module: str, path: Path, what: str) -> Any:
+    """A library that only some logs need."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise DistinguoError(
+            f"{path} is {what}, and {package} is not installed; run: pip install {package}"
+        ) from None
+
+
+def _read_minari(path: Path, like: TaskSpec | None) -> Transitions:
+    """Read the data set in a folder, by its file."""
+    found = [one for one in (path / "data" / MAIN, path / MAIN) if one.is_file()]
+    if not found:
+        raise DistinguoError(
+            f"{path} is not the folder of a Minari data set in HDF5: it has no data/{MAIN}; name a folder such as "
+            "~/.minari/datasets/NAME, or a file."
+        )
+    return _read_hdf5(found[0], like, path.name)
+
+
+MAIN = "main_data.hdf5"  #: the file of a Minari data set
+
+
+def _read_hdf5(path: Path, like: TaskSpec | None, name: str = "") -> Transitions:
+    """Read the episodes of a Minari data set, or arrays at the top of the file, as D4RL has them."""
+    h5py = _needed("h5py", path, "a file in HDF5")
+    with regular_file(path, LARGEST_LOG) as raw:
+        try:
+            with h5py.File(raw, "r") as file:
+                episodes = sorted((key for key in file if re.fullmatch(r"episode_\d+", key)), key=_number_of)
+                if not episodes:
+                    return _of_arrays({key: _whole(file[key]) for key in file}, path.name, like)
+                parts = [_episode(file[key], f"{key} of {path.name}") for key in episodes]
+        except (OSError, KeyError, RuntimeError) as error:
+            raise DistinguoError(
+                f"{path} is damaged or not in HDF5 ({one_line(str(error))}); take a whole copy."
+            ) from None
+    arrays = {key: np.concatenate([part[key] for part in parts]) for key in ARRAYS}
+    return _of_arrays(arrays, name or path.name, like)
+
+
+def _number_of(key: str) -> int:
+    return int(key.rpartition("_")[2])
+
+
+def _whole(data: Any) -> np.ndarray:
+    """A whole data set of numbers; groups, such as observations with several parts, are none."""
+    if not hasattr(data, "dtype") or data.dtype.kind not in "iufb" or data.nbytes > LARGEST_LOG:
+        return np.zeros(0)
+    return np.asarray(data[()])
+
+
+def _episode(group: Any, where: str) -> dict[str, np.ndarray]:
+    """The steps of an episode, which has one observation more than actions."""
+    given = {
+        key: _whole(group[key])
+        for key in ("observations", "actions", "rewards", "terminations", "truncations")
+    }
+    seen, steps = given["observations"], len(given["rewards"])
+    if seen.ndim < 1 or len(seen) != steps + 1 or any(len(given[key]) != steps for key in list(given)[1:]):
+        raise DistinguoError(
+            f"{where} should have arrays of numbers, with one observation more than actions, rewards, terminations "
+            f"and truncations; got {', '.join(f'{len(array)} {key}' for key, array in given.items())}."
+        )
+    ended = given["terminations"].astype(bool)
+    cut = given["truncations"].astype(bool)
+    cut[-1:] = True  # the next episode begins elsewhere
+    return dict(
+        zip(ARRAYS, (seen[:-1], given["actions"], given["rewards"], seen[1:], ended, cut), strict=True)
+    )
+
+
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
@@ -143,6 +258,27 @@ def _read_csv(path: Path, like: TaskSpec | None) -> Transitions:
             )
     cells = zip(*rows, strict=True) if rows else [()] * len(header)
     return of_columns(dict(zip((name.strip() for name in header), cells, strict=True)), str(path), like)
+
+
+def _read_parquet(path: Path, like: TaskSpec | None) -> Transitions:
+    parquet = _needed("pyarrow.parquet", path, "a Parquet file")
+    with regular_file(path, LARGEST_LOG) as raw:
+        try:
+            file = parquet.ParquetFile(raw)
+            unpacked = sum(
+                file.metadata.row_group(n).total_byte_size for n in range(file.metadata.num_row_groups)
+            )
+            if unpacked > LARGEST_LOG:
+                raise too_large(path, LARGEST_LOG)
+            table = file.read()
+            columns = {name: table[name].to_numpy() for name in table.column_names}
+        except DistinguoError:
+            raise
+        except (ValueError, OSError, NotImplementedError) as error:  # those of pyarrow are among them
+            raise DistinguoError(
+                f"{path} is damaged or not a Parquet file ({one_line(str(error))}); take a whole copy."
+            ) from None
+    return of_columns(columns, str(path), like)
 
 
 def of_columns(columns: Mapping[str, Sequence[Any]], path: str, like: TaskSpec | None) -> Transitions:

@@ -130,7 +130,7 @@ def log_spec(
     asked = checked(LogParameters, parameters or {}, "task")
     low, high = extremes(log)
     score, limit, threshold = _goal(log, asked, like)
-    task = _task_of(log, asked, limit, score)
+    task = model_task(log, asked, limit, score)
     made = {"file": log.source, "sha256": digest(log), **asked._asdict()}
     return TaskSpec(
         name=log.name,
@@ -196,15 +196,25 @@ def _apparent_limit(log: Transitions) -> int | None:
     return longest if (at_limit == longest).sum() > 1 else None
 
 
-def _task_of(log: Transitions, asked: LogParameters, limit: int | None, score: str) -> Any:
-    """The model of a log, and what it is worth to leave it: the least reward for as long as a trial may last."""
+ANYWHERE = 10.0  #: a reach, in widths, at which the model also answers where the log has nothing near
+
+
+def model_task(
+    log: Transitions, asked: LogParameters, limit: int | None, score: str, reach: float | None = None
+) -> Any:
+    """The model of a log, and what it is worth to leave it: the least reward for as long as a trial may last.
+
+    The reach follows from the log, unless it is given.
+    """
     count, width = log.before.shape
     low, high = extremes(log)
     rng = np.random.default_rng(0)
     some = rng.choice(count, max(1, int(np.sqrt(count))), replace=False)
     cells = growing_voronoi(np.unique(log.before[some], axis=0), high - low)
     model = model_of(_store_of(log, len(cells.primary)), cells, asked.neighbours, 1.0, True)
-    model = model._replace(reach=_reach(log, len(model.scratch.near), high - low, asked.known))
+    if reach is None:
+        reach = _reach(log, len(model.scratch.near), high - low, asked.known)
+    model = model._replace(reach=reach)
     organise(model)
     least, greatest = float(log.reward.min()), float(log.reward.max())
     lasts = 1 if score == LENGTH else limit or max(HORIZON, int(np.bincount(log.episodes).max()))
@@ -266,4 +276,4 @@ def with_log(spec: TaskSpec, log: Transitions) -> TaskSpec:
     asked = LogParameters(
         **{name: value for name, value in spec.parameters.items() if name in LogParameters._fields}
     )
-    return spec._replace(task=_task_of(log, asked, spec.limit, spec.score))
+    return spec._replace(task=model_task(log, asked, spec.limit, spec.score))

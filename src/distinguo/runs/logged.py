@@ -10,6 +10,7 @@ import numpy as np
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, counted
 from distinguo.evaluation.simulate import evaluate
+from distinguo.offline.estimate import findings_of
 from distinguo.offline.log import Transitions
 from distinguo.offline.readers import load_log
 from distinguo.offline.task import LogParameters, log_of, log_spec
@@ -32,7 +33,8 @@ class Logged(NamedTuple):
 
     def findings(self, controller: Controller, seed: int, hold: int) -> dict[str, Any]:
         """What can be said of a controller beyond the model; keys for the summary of its run."""
-        return {} if self.real is None else tried(self.real, controller, seed, hold)
+        found = findings_of(self.spec, controller, seed)
+        return found if self.real is None else found | tried(self.real, controller, seed, hold)
 
 
 def of_real_task(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,12 +17,13 @@ from distinguo.runs.learn import learn_configured
 from distinguo.runs.run import Run
 from distinguo.runs.settings_file import from_toml
 from distinguo.tasks.extent import TEST, observed_extent
-from distinguo.tasks.spec import MeanReturn
+from distinguo.tasks.spec import MeanReturn, TaskSpec
 from distinguo.tasks.task import start
 
 ANEW = 1  #: a second seed beside the run's own, so that no start of learning or confirmation comes again
 LONG = 5_000_000  #: steps that a new trial should last where trials should never end
 SLOW_LONG = 10_000  #: that of an environment in plain Python
+DRAWS = 100  #: of as many starts as trials, at most
 LONGEST = 10**6  #: steps of a new trial of a task without a time limit
 #: Figures of a run, as its summary has them.
 TOLD = (
@@ -89,11 +90,21 @@ def tried_anew(run: Run, trials: int) -> tuple[float, bool]:
     if spec.interpreted:
         starts = np.array([start(spec.task, rng) for _ in range(trials)])
     else:
-        drawn = observed_extent(spec.task).draw(rng, TEST, trials)
-        starts = drawn[spec.controllable_among(drawn)]
+        starts = _controllable(spec, rng, trials)
     lengths = outcome_of(spec.task, run.controller, rng, Batch(starts, cap), provable=run.controller).lengths
     median = float(np.median(lengths))
     return median, median >= cap
+
+
+def _controllable(spec: TaskSpec, rng: np.random.Generator, count: int) -> np.ndarray:
+    """Draw starts from which the task can be held; others say nothing about a controller."""
+    extent, found = observed_extent(spec.task), np.zeros((0, len(spec.low)))
+    for _ in range(DRAWS):
+        drawn = extent.draw(rng, TEST, count)
+        found = np.concatenate([found, drawn[spec.controllable_among(drawn)]])
+        if len(found) >= count:
+            break
+    return found[:count] if len(found) else drawn
 
 
 def new_trials(run: Run, count: int, rng: np.random.Generator) -> np.ndarray:

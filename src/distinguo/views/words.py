@@ -13,6 +13,7 @@ from distinguo.errors import counted, visible
 from distinguo.evaluation.confirmation import UNDECIDED
 from distinguo.explanations.subject import asked_about
 from distinguo.learners.learner import learner_or_absent
+from distinguo.offline.estimate import finding_sentences
 from distinguo.presets import DEFAULT
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import prototypes_of
@@ -222,13 +223,14 @@ def score_text(score: float, threshold: float | None) -> str:
 
 
 def remarks(run: Run) -> list[str]:
-    """Return a warning about coordinates that never change."""
+    """What a log says of a controller that was learned from it, and a warning about coordinates that never change."""
+    said = finding_sentences(run.summary)
     low, high = run.representation.provenance.get("extent", ((), ()))
     names = run.representation.dimensions
     same = [f"{name} (always {a:zg})" for name, a, b in zip(names, low, high, strict=False) if a == b]
     if not same or run.configuration.spec.kind != "continuous":
-        return []
-    return [f"Never changed, so of no use: {', '.join(same)}; they count with a scale of 1."]
+        return said
+    return [*said, f"Never changed, so of no use: {', '.join(same)}; they count with a scale of 1."]
 
 
 def distribution(summaries: list[dict[str, Any]]) -> str:
