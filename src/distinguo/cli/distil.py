@@ -239,7 +239,8 @@ def _without_made(world: Any, changes: dict[str, Any]) -> dict[str, Any]:
 def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
     """Return the teacher that a word names."""
     from distinguo.cli.parse import load_named, named_task, names_code
-    from distinguo.distillation.teachers import WARNING, load_zip, read_table
+    from distinguo.distillation.teachers import WARNING, load_zip, read_table, table_teacher
+    from distinguo.offline.readers import FILES, is_data_set, load_log
     from distinguo.runs.folder import open_run
 
     path = Path(word)
@@ -250,11 +251,14 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
         return load_zip(path)
     if word.endswith(".csv"):
         return read_table(path, named_task(task, parameters))
+    if path.suffix in FILES or is_data_set(path):
+        log = load_log(path, named_task(task, parameters))
+        return table_teacher(log.before, log.action, str(path))
     if path.is_dir():
         return open_run(path)
     raise DistinguoError(
-        f"'{word}' is not a teacher; give path/to/file.py:function, a zip of Stable-Baselines3, a run folder or a "
-        "table in CSV."
+        f"'{word}' is not a teacher; give path/to/file.py:function, a zip of Stable-Baselines3, a run folder, a "
+        f"table in CSV or a log ({', '.join(FILES)})."
     )
 
 
