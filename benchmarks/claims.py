@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from distinguo.tasks.catalog import task_spec
 from distinguo_lab.paper.claims import Claim, critic_claim, curve_claims
 from distinguo_lab.paper.reproduce import CRITICS, FULL, critic
 from distinguo_lab.paper.stages import PAPER, control_file, learning_curves
@@ -24,7 +23,7 @@ def claims_of(folder: Path, seed: int) -> list[Claim]:
     tester = {"runs": FULL.runs, "cap": FULL.cap}
     curves = learning_curves(PAPER, tester, seed, folder, results=f"tests/seed-{seed}")
     quantization = control_file(PAPER, "controllability", folder)
-    balanced = critic(task_spec("puck"), quantization, range(seed * CRITICS, (seed + 1) * CRITICS))
+    balanced = critic(quantization, range(seed * CRITICS, (seed + 1) * CRITICS))
     return [*curve_claims(curves, FULL.cap), critic_claim(balanced)]
 
 

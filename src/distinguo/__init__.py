@@ -8,7 +8,8 @@
 The functions: ``learn``, ``record``, ``load_log``, ``distil``, ``teach``, ``condense``, ``compare``, ``study``,
 ``verify``, ``audit``, ``explain``, ``distinctions``, ``family``, ``export``, ``show``, ``report``, ``rollout``,
 ``play``, ``reproduce``, ``open_run``;
-agents with the interface of Stable-Baselines3 (``Agent``, ``Economy``, ``RegionObservation``, ``Shield``); estimators
+agents with the interface of Stable-Baselines3 (``Agent``, ``Economy``, ``RegionObservation``, ``Shield``) and what
+suits its habits (``stop_when_solved``, ``log_to``, ``snapshot``, ``restore``); estimators
 with that of scikit-learn (``PrototypeClassifier``, ``PrototypeRegressor``); the paper's definitions (``criteria``;
 for amounts ``ranges``); and five decorators for your own code: ``task``, ``partition``, ``representation``,
 ``learner`` and ``view``, with ``check_task`` and ``check_partition`` to test it.
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from distinguo import criteria, ranges
+    from distinguo.agents.callbacks import log_to, stop_when_solved
     from distinguo.agents.economy import Economy
     from distinguo.agents.economy import SuitedAgent as Agent
-    from distinguo.agents.regions import RegionObservation
+    from distinguo.agents.regions import RegionObservation, VectorRegionObservation
     from distinguo.comparison.audit import audit, trained_controller
     from distinguo.comparison.compare import compare
+    from distinguo.comparison.monitor import read_monitor
     from distinguo.comparison.plan import make_plan
     from distinguo.controller import Controller, FeatureController, choose
     from distinguo.controls import representation
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from distinguo.distillation.distil import distil
     from distinguo.distillation.estimators import PrototypeClassifier, PrototypeRegressor
     from distinguo.distillation.teach import teach
-    from distinguo.distillation.teachers import Policy, table_teacher
+    from distinguo.distillation.teachers import Policy, load_policy, table_teacher
     from distinguo.errors import DistinguoError
     from distinguo.evaluation.audit import audit_controller
     from distinguo.evaluation.tester import Evaluation, learning_curve
@@ -78,6 +81,7 @@ if TYPE_CHECKING:
     from distinguo.tasks.amounts import amounts, levels
     from distinguo.tasks.check import check_task
     from distinguo.tasks.declare import task
+    from distinguo.tasks.gym.restoring import Restorable, restore, snapshot
     from distinguo.tasks.gym.spaces import DiscreteActions, NoisyActions
     from distinguo.verification import verify
     from distinguo.views.motion.film import play
@@ -108,8 +112,10 @@ _HOMES = {
     "PrototypeClassifier": "distinguo.distillation.estimators",
     "PrototypeRegressor": "distinguo.distillation.estimators",
     "Representation": "distinguo.representations.file",
+    "Restorable": "distinguo.tasks.gym.restoring",
     "Run": "distinguo.runs.run",
     "Shield": "distinguo.proof.shield",
+    "VectorRegionObservation": "distinguo.agents.regions",
     "amounts": "distinguo.tasks.amounts",
     "ask_model": "distinguo.explanations.experience",
     "audit": "distinguo.comparison.audit",
@@ -131,6 +137,8 @@ _HOMES = {
     "levels": "distinguo.tasks.amounts",
     "load": "distinguo.representations.file",
     "load_log": "distinguo.offline.readers",
+    "load_policy": "distinguo.distillation.teachers",
+    "log_to": "distinguo.agents.callbacks",
     "make_plan": "distinguo.comparison.plan",
     "open_run": "distinguo.runs.folder",
     "part": "distinguo.seam",
@@ -138,14 +146,18 @@ _HOMES = {
     "perceptron": "distinguo.features.bases",
     "play": "distinguo.views.motion.film",
     "radial_bases": "distinguo.features.bases",
+    "read_monitor": "distinguo.comparison.monitor",
     "read_study": "distinguo.studies.plan",
     "record": "distinguo.offline.record:record_log",
     "region": "distinguo.representations.check:checked_region",
     "report": "distinguo.views.report",
     "representation": "distinguo.controls",
+    "restore": "distinguo.tasks.gym.restoring",
     "rollout": "distinguo.runs.rollout",
     "show": "distinguo.views.show",
+    "snapshot": "distinguo.tasks.gym.restoring",
     "state_value": "distinguo.criteria",
+    "stop_when_solved": "distinguo.agents.callbacks",
     "study": "distinguo.studies.study",
     "table_teacher": "distinguo.distillation.teachers",
     "task": "distinguo.tasks.declare",
@@ -175,8 +187,10 @@ __all__ = [
     "PrototypeRegressor",
     "RegionObservation",
     "Representation",
+    "Restorable",
     "Run",
     "Shield",
+    "VectorRegionObservation",
     "amounts",
     "ask_model",
     "audit",
@@ -199,6 +213,8 @@ __all__ = [
     "levels",
     "load",
     "load_log",
+    "load_policy",
+    "log_to",
     "make_plan",
     "open_run",
     "part",
@@ -207,18 +223,22 @@ __all__ = [
     "play",
     "radial_bases",
     "ranges",
+    "read_monitor",
     "read_study",
     "record",
     "region",
     "report",
     "representation",
     "reproduce",
+    "restore",
     "rollout",
     "show",
+    "snapshot",
     "sparse_bound",
     "sparse_sampling",
     "sparse_trials",
     "state_value",
+    "stop_when_solved",
     "study",
     "table_teacher",
     "task",

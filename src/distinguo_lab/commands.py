@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from distinguo.engines.engine import Engine
 
 
 def reproduce_command(
@@ -22,6 +25,14 @@ def reproduce_command(
         Path | None, typer.Option(help="Folder of the results; finished parts in it are not run again.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    engine: Annotated[str, typer.Option(help="Workers: threads, processes or dask.")] = "threads",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of workers; by default all cores.")
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(help="Address of a dask scheduler; without one, dask starts its own workers."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Reproduce the paper: every figure and claim of its case study, ours beside the paper's, in one HTML report.
@@ -34,17 +45,20 @@ def reproduce_command(
       distinguo reproduce --quick
       distinguo reproduce --neighbours --quick
     """
+    from distinguo.engines.engine import checked_engine
+
+    workshop = checked_engine(engine, workers, address)
     if neighbours:
-        _reproduce_neighbours(quick, out, seed, as_json)
+        _reproduce_neighbours(quick, out, seed, as_json, workshop)
     else:
-        _reproduce_case_study(quick, out, seed, as_json)
+        _reproduce_case_study(quick, out, seed, as_json, workshop)
 
 
 NOT_REPRODUCED = 3  #: the exit code if a claim differs under the paper's constants; 2 is for errors
 STOPPED = "Stopped; finished parts are saved. The same command continues from there."
 
 
-def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: bool) -> None:
+def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: bool, engine: Engine) -> None:
     from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import progress_bar
     from distinguo_lab.paper.report import write_report
@@ -53,7 +67,7 @@ def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: boo
     began = time.perf_counter()
     with progress_bar("testing") as watch:
         reproduction = worked_off(
-            STOPPED, lambda: reproduce(out, quick=quick, seed=seed, say=say, watch=watch)
+            STOPPED, lambda: reproduce(out, quick=quick, seed=seed, say=say, watch=watch, engine=engine)
         )
     report = write_report(reproduction, reproduction.folder)
     output = output_for(as_json)
@@ -71,8 +85,8 @@ def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: boo
         raise typer.Exit(NOT_REPRODUCED)
 
 
-def _reproduce_neighbours(quick: bool, out: Path | None, seed: int, as_json: bool) -> None:
-    from distinguo.cli.console import answer, output_for, say, worked_off
+def _reproduce_neighbours(quick: bool, out: Path | None, seed: int, as_json: bool, engine: Engine) -> None:
+    from distinguo.cli.console import answer, output_for, worked_off
     from distinguo.cli.live import progress_bar
     from distinguo_lab.neighbours.page import summary_rows, tables, write_neighbours
     from distinguo_lab.neighbours.study import compare_neighbours
@@ -80,7 +94,7 @@ def _reproduce_neighbours(quick: bool, out: Path | None, seed: int, as_json: boo
     began = time.perf_counter()
     with progress_bar("running") as watch:
         found = worked_off(
-            STOPPED, lambda: compare_neighbours(out, quick=quick, seed=seed, say=say, watch=watch)
+            STOPPED, lambda: compare_neighbours(out, quick=quick, seed=seed, watch=watch, engine=engine)
         )
     page, picture = write_neighbours(found)
     output = output_for(as_json)

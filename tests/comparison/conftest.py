@@ -10,6 +10,7 @@ import pytest
 from distinguo.comparison import cells
 from distinguo.comparison.cells import run_cell
 from distinguo.comparison.compare import compare_plan
+from distinguo.engines.engine import Engine
 from tests.comparison.plans import local_cluster, results, some_plan
 
 
@@ -17,7 +18,7 @@ from tests.comparison.plans import local_cluster, results, some_plan
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Return the results of one worker who does one cell after the other."""
     out = tmp_path_factory.mktemp("expected") / "out"
-    compare_plan(some_plan(), out, workers=1)
+    compare_plan(some_plan(), out, engine=Engine(workers=1))
     return results(out)
 
 

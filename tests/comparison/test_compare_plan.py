@@ -52,7 +52,7 @@ def test_neither_the_engine_nor_the_number_of_workers_matters(
     tmp_path: Path, expected: dict[str, bytes], engine: str, workers: int
 ) -> None:
     """Nor that another cluster is at work on the same machine."""
-    comparison = compare_plan(some_plan(), tmp_path / "out", engine=engine, workers=workers)
+    comparison = compare_plan(some_plan(), tmp_path / "out", engine=Engine(engine, workers))
     assert (comparison.failures, comparison.missing) == ({}, 0)
     assert results(tmp_path / "out") == expected
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from distinguo.distillation import teachers
-from distinguo.distillation.teachers import CLASSES, kind_of_zip, load_zip
+from distinguo.distillation.teachers import CLASSES, agent_in, kind_of_zip, load_zip, reported
 from tests.distillation.common import refused
 
 DATA = {
@@ -93,3 +93,27 @@ def test_a_package_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
         lambda: load_zip(path),
         "needs no-such-package, which is not installed; run: pip install no-such-package",
     )
+
+
+def test_the_agent_in_a_folder_is_found(tmp_path: Path) -> None:
+    refused(lambda: agent_in(tmp_path), "holds no zip of an agent")
+    zipped(tmp_path / "train_eval_metrics.zip", metrics="x")
+    refused(lambda: agent_in(tmp_path), "holds no zip of an agent")
+    broken = zipped(tmp_path / "notes.zip", readme="x")
+    refused(lambda: agent_in(tmp_path), "no agent of Stable-Baselines3")
+    best = zipped(tmp_path / "dqn-CartPole-v1.zip", data=json.dumps(DATA["dqn"]))
+    assert agent_in(tmp_path) == best
+    assert broken.exists()
+    zipped(tmp_path / "ppo-CartPole-v1.zip", data=json.dumps(DATA["ppo"]))
+    refused(lambda: agent_in(tmp_path), "several agents (dqn-CartPole-v1.zip, ppo-CartPole-v1.zip)")
+
+
+def test_what_a_folder_reports_is_read_or_left_out(tmp_path: Path) -> None:
+    assert reported(tmp_path) == ""
+    for text in ("", "[]", "{}", '{"mean_reward": "x", "std_reward": 1}'):
+        (tmp_path / "results.json").write_text(text)
+        assert reported(tmp_path) == ""
+    (tmp_path / "results.json").write_text(
+        '{"mean_reward": 487.25, "std_reward": 3.5, "n_eval_episodes": 10}'
+    )
+    assert "a mean return of 487.2 with a standard deviation of 3.5" in reported(tmp_path)

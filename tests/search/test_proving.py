@@ -134,6 +134,34 @@ def test_a_map_that_loses_the_target_is_not_put_to_the_prover(monkeypatch):
     assert len(asked) == 1 == made.proofs
 
 
+def test_a_map_proven_as_it_comes_is_raced_for_a_margin_and_then_widened_from_there(monkeypatch):
+    """A margin that costs proven states is given up; what was proven is still widened."""
+    first = controller_of(prototype_map([[0.15, 0.5], [-0.15, -0.5]], [0, 1], [1.0, 1.0]), 2)
+    monkeypatch.setattr(proving, "PATIENCE", 3)
+    answers, maps, sizes = iter([0.5, 0.4, 0.6, 0.6]), [], []
+
+    def prove(controller):
+        maps.append(controller)
+        return Verdict(True, 1.0, held=next(answers))
+
+    begin = proving.ProvingRace.go_on
+
+    def go_on(self, latest, watch):
+        before = self.size, self.map
+        more = begin(self, latest, watch)
+        sizes.append((*before, self.size))
+        return more
+
+    monkeypatch.setattr(proving.ProvingRace, "go_on", go_on)
+    made = learn_until_proven(spec_of(Sled()), first, seed=0, most_steps=10**9, hold=100, prove=prove)
+    assert made.verdict.held == 0.6
+    assert made.controller is maps[2]
+    assert made.proofs == 4
+    (_, _, grown), (again, from_map, after), _ = sizes
+    assert grown > proving.SIZE == again == after
+    assert from_map.prototypes.tolist() == first.partition.prototypes.tolist()
+
+
 def test_once_the_target_was_lost_it_comes_before_any_margin():
     """The corners of the starts are among the trials that show it."""
     spec = task_spec("CartPole-v1")

@@ -40,7 +40,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("compare", "make_plan", "audit", "audit_controller", "trained_controller", "learning_curve"),
         *("study", "read_study", "Evaluation", "reproduce"),
     ),
-    "Prove and use": ("verify", "Shield", "export", "Controller", "RegionObservation"),
+    "Prove and use": ("verify", "Shield", "export", "Controller"),
+    "With Gymnasium and Stable-Baselines3": (
+        *("snapshot", "restore", "Restorable", "RegionObservation", "VectorRegionObservation"),
+        *("stop_when_solved", "log_to", "read_monitor", "load_policy"),
+    ),
     "Features": ("tiles", "radial_bases", "perceptron", "FunctionFeatures", "FeatureController"),
     "Planning": ("sparse_sampling", "sparse_trials", "sparse_bound"),
     "Maps": (

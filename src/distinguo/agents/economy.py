@@ -17,7 +17,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from distinguo.agents import session as archive
 from distinguo.agents import session as environment
-from distinguo.agents.session import Interface, Session, chosen_actions, interface_of, saved_interface
+from distinguo.agents.session import (
+    Interface,
+    Session,
+    checked_masks,
+    chosen_actions,
+    interface_of,
+    saved_interface,
+)
 from distinguo.errors import DistinguoError, check_known
 from distinguo.interrupts import held
 from distinguo.learners.catalog import ECONOMY, TEACHER
@@ -152,18 +159,27 @@ class Economy(Verbs):
         return self
 
     def predict(
-        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = True,
+        action_masks: Any = None,
     ) -> tuple[Any, Any]:
         """Return the action for an observation, or an array of actions for a batch, and ``state`` unchanged.
 
         Actions are numbered as in the environment; where several choices are made at once, they are those choices.
         Several observations of a Dict or Tuple come as a list. Of tied actions the first is taken or, unless
         ``deterministic``, a random one. Of several attempts the best one acts. Before anything was learned, the first
-        representation, a single region, answers.
+        representation, a single region, answers. Where ``action_masks`` allow only some actions, as for sb3-contrib's
+        ``MaskablePPO``, the best of them is taken.
         """
         rows, single = self._interface.rows(observation, self.configuration.spec.name)
-        rng = None if deterministic else self._rng
-        chosen = chosen_actions(self._session.learned.controller, rows, rng) + self._interface.first
+        rng, controller = None if deterministic else self._rng, self._session.learned.controller
+        allowed = (
+            None if action_masks is None else checked_masks(action_masks, len(rows), controller.q.shape[1])
+        )
+        chosen = chosen_actions(controller, rows, rng, allowed) + self._interface.first
         if self._interface.choices is not None:
             made = [self._interface.choices(int(a)) for a in chosen]
             return (made[0] if single else made), state

@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector.utils import batch_space, iterate
 
 from distinguo.errors import DistinguoError
 from distinguo.representations.file import Representation, load
@@ -35,6 +36,11 @@ class RegionObservation(gymnasium.ObservationWrapper[Any, Any, Any], RecordConst
     def __init__(
         self, env: Any, representation: Representation | str | os.PathLike[str], one_hot: bool = False
     ) -> None:
+        if isinstance(env, gymnasium.vector.VectorEnv):
+            raise DistinguoError(
+                "RegionObservation takes one environment, got a vector of them; take "
+                "distinguo.VectorRegionObservation."
+            )
         RecordConstructorArgs.__init__(self, representation=representation, one_hot=one_hot)
         super().__init__(env)
         self.representation, source = opened(representation)
@@ -55,6 +61,61 @@ class RegionObservation(gymnasium.ObservationWrapper[Any, Any, Any], RecordConst
         vector = np.zeros(self._count, dtype=np.float32)
         vector[number] = 1.0
         return vector
+
+
+class VectorRegionObservation(gymnasium.vector.VectorWrapper):
+    """Observe the regions of all environments of a vector, which are found together.
+
+    >>> from distinguo.representations.boxes import grid
+    >>> halves = Representation(grid([2, 1], low=[-1.2, -0.07], high=[0.6, 0.07]), ("x", "v"))
+    >>> envs = gymnasium.make_vec("MountainCar-v0", num_envs=3, vectorization_mode="sync")
+    >>> envs = VectorRegionObservation(envs, halves, one_hot=True)
+    >>> envs.reset(seed=1)[0].tolist()
+    [[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]
+    """
+
+    def __init__(
+        self, env: Any, representation: Representation | str | os.PathLike[str], one_hot: bool = False
+    ) -> None:
+        if not isinstance(env, gymnasium.vector.VectorEnv):
+            raise DistinguoError(
+                f"VectorRegionObservation takes a vector of environments, as gymnasium.make_vec makes, got "
+                f"{type(env).__name__}; take distinguo.RegionObservation for one."
+            )
+        super().__init__(env)
+        self.representation, source = opened(representation)
+        self.one_hot = one_hot
+        name = env.spec.id if env.spec else "the environment"
+        self._inner, self._view = env.single_observation_space, view_of(env.single_observation_space, name)
+        _check_coordinates(name, self._view.names, self.representation, source)
+        self.single_observation_space = _space(self.representation.regions, one_hot)
+        self.observation_space = batch_space(self.single_observation_space, env.num_envs)
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> Any:
+        """Begin trials."""
+        observations, infos = self.env.reset(seed=seed, options=options)
+        return self.observations(observations), infos
+
+    def observations(self, observations: Any) -> Any:
+        """Return the regions' numbers, or a one-hot vector for each."""
+        return self._seen(
+            [self._view.flatten(one) for one in iterate(self.env.observation_space, observations)]
+        )
+
+    def step(self, actions: Any) -> Any:
+        """Take a step; the last observations of trials that ended are regions, too."""
+        observations, rewards, terminated, truncated, infos = self.env.step(actions)
+        if "final_obs" in infos:
+            last = infos["final_obs"]
+            infos = {**infos, "final_obs": np.array([None] * len(last), dtype=object)}
+            for n, one in enumerate(last):
+                if one is not None:
+                    infos["final_obs"][n] = self._seen([self._view.flatten(one)])[0]
+        return self.observations(observations), rewards, terminated, truncated, infos
+
+    def _seen(self, rows: list[tuple[float, ...]]) -> np.ndarray:
+        numbers = regions_of(self.representation.partition, np.array(rows, dtype=float))
+        return np.eye(self.representation.regions, dtype=np.float32)[numbers] if self.one_hot else numbers
 
 
 def opened(given: Any) -> tuple[Representation, str]:

@@ -20,7 +20,8 @@ from gymnasium import spaces
 from pydantic import BaseModel, ConfigDict, Field
 
 from distinguo.controller import Controller
-from distinguo.errors import DistinguoError
+from distinguo.criteria import preferred
+from distinguo.errors import DistinguoError, attempt, shown
 from distinguo.reading.arrays import read_zip
 from distinguo.reading.files import parse_json, read_bytes
 from distinguo.representations import file as representation_file
@@ -442,9 +443,51 @@ def _space(spec: TaskSpec, shape: tuple[int, ...]) -> Any:
     return spaces.MultiDiscrete((high - low + 1).reshape(shape), start=low.reshape(shape))
 
 
-def chosen_actions(controller: Controller, rows: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
-    """Return an action for every row of observations: the first preferred one, or a random one of them."""
-    preferred = controller.action_sets[regions_of(controller.partition, rows)]
+def chosen_actions(
+    controller: Controller,
+    rows: np.ndarray,
+    rng: np.random.Generator | None,
+    allowed: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return an action for every row of observations: the first preferred one, or a random one of them.
+
+    If only some actions are ``allowed``, the best of them are preferred.
+    """
+    regions = regions_of(controller.partition, rows)
+    if allowed is None:
+        sets = controller.action_sets[regions]
+    else:
+        sets = np.zeros(allowed.shape, dtype=bool)
+        for row, some, values in zip(sets, allowed, controller.q[regions], strict=True):
+            row[some] = preferred(values[some], controller.delta)
     if rng is None:
-        return preferred.argmax(axis=1)
-    return (rng.random(preferred.shape) * preferred).argmax(axis=1)
+        return sets.argmax(axis=1)
+    return (rng.random(sets.shape) * sets).argmax(axis=1)
+
+
+def checked_masks(masks: Any, count: int, actions: int) -> np.ndarray:
+    """Which actions are allowed, a row for each of ``count`` observations.
+
+    >>> checked_masks([True, False], 1, 3)
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: action_masks should have the shape (3,), one for each action, got (2,); give ...
+    """
+    shapes = [(actions,), (1, actions)] if count == 1 else [(count, actions)]
+    given = attempt(np.asarray, masks, otherwise=np.array(None))
+    if given.shape not in shapes:
+        each = "one for each action" if count == 1 else "one for each observation and action"
+        raise DistinguoError(
+            f"action_masks should have the shape {shapes[0]}, {each}, got {given.shape}; give the answer of "
+            "env.action_masks() for these observations."
+        )
+    if given.dtype != bool and not np.isin(given, (0, 1)).all():
+        raise DistinguoError(
+            f"action_masks should hold true and false only, got {shown(given.ravel()[:4].tolist())}."
+        )
+    allowed = given.astype(bool).reshape(count, actions)
+    if not allowed.any(axis=1).all():
+        raise DistinguoError(
+            f"action_masks allow no action at observation {int(allowed.any(axis=1).argmin())}; at least one is "
+            "needed."
+        )
+    return allowed

@@ -104,6 +104,14 @@ def compare_command(
     shard: Annotated[
         str, typer.Option(metavar="I/N", help="Do only the I-th of N parts of the plan.", rich_help_panel=WHO)
     ] = "1/1",
+    monitors: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--monitor",
+            help="Also show training that Stable-Baselines3 has logged: a monitor.csv, or a folder of them.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Compare representations: a fresh learner on each, and learning curves.
@@ -117,6 +125,8 @@ def compare_command(
     from distinguo.cli.console import USUAL_WIDTH, answer, output_for, say, stoppable
     from distinguo.cli.live import progress_bar
     from distinguo.comparison.compare import compare_plan
+    from distinguo.comparison.monitor import read_monitor
+    from distinguo.engines.engine import checked_engine
     from distinguo.presets import DEFAULT, tester_preset
     from distinguo.views.curves import draw_curves
     from distinguo.views.terminal import columns_of
@@ -132,12 +142,15 @@ def compare_command(
             plan_file,
             [*(what or []), *head, *options, *(assignments or []), *([] if preset == DEFAULT else [preset])],
         )
+    others = [
+        read_monitor(place, score=_score_of(plan)) for place in monitors or ()
+    ]  # before the work is done
     folder, part = out or _default_folder(plan, [*(what or []), task or ""]), parse.shard(shard)
     stopped = f"Stopped; the finished curves are in {folder}. The same command continues from there."
     with stoppable(stopped), progress_bar("testing") as watch:
-        comparison = compare_plan(
-            plan, folder, engine=engine, workers=workers, address=address, shard=part, watch=watch
-        )
+        workshop = checked_engine(engine, workers, address)
+        comparison = compare_plan(plan, folder, engine=workshop, shard=part, watch=watch)
+    comparison = comparison._replace(curves=[*comparison.curves, *others])
     output = output_for(as_json)
     if output.width is None or output.width >= USUAL_WIDTH:
         output.tell(repr(comparison))
@@ -153,6 +166,13 @@ def compare_command(
     if comparison.failures:
         say(f"{counted(len(comparison.failures), 'cell')} failed; the same command runs only those again.")
         raise typer.Exit(1)
+
+
+def _score_of(plan: Plan) -> str:
+    """What a monitor is asked for: the measure of the test."""
+    from distinguo.tasks.spec import Hold
+
+    return "length" if isinstance(plan.spec.goal, Hold) else "return"
 
 
 def _set(**options: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from distinguo.comparison.cells import Folder, job_of, written
 from distinguo.comparison.plan import AveragedCurve, Comparison, Plan, PlanCell, make_plan
 from distinguo.comparison.sources import name_of, representation_named
-from distinguo.engines.engine import checked_engine, my_share
+from distinguo.engines.engine import Engine, checked_engine, my_share
 from distinguo.errors import DistinguoError, check_known, shown, unknown_setting
 from distinguo.evaluation.statistics import checkpoints
 from distinguo.processes import Failed
@@ -82,8 +82,7 @@ def compare(
             plan,
             Path(folder if out is None else out),
             known,
-            engine=engine,
-            workers=workers,
+            engine=checked_engine(engine, workers),
             watch=lambda done, every: tell(f"Comparing {len(named)} representations: {done} of {every} runs"),
         )
     kept = comparison._replace(folder=None) if out is None else comparison
@@ -199,9 +198,7 @@ def compare_plan(
     out: Path,
     representations: Mapping[str, Representation] | None = None,
     *,
-    engine: str = "threads",
-    workers: int | None = None,
-    address: str | None = None,
+    engine: Engine | None = None,
     shard: tuple[int, int] = (1, 1),
     watch: CellsDone | None = None,
 ) -> Comparison:
@@ -209,11 +206,11 @@ def compare_plan(
 
     ``representations`` are those of its names that stand for objects in memory.
     """
-    workshop, folder = checked_engine(engine, workers, address), Folder(out, plan)
+    workshop, folder = engine or Engine(), Folder(out, plan)
     folder.check()
     known = {what: _known(folder, what, representations or {}) for what in plan.head.representations}
     texts = {what: written(representation) for what, representation in known.items()}
-    _check_engine(engine, plan, texts)
+    _check_engine(workshop.name, plan, texts)
     folder.prepare({what: text for what, text in texts.items() if text is not None})
     extent, cells = folder.extent(), plan.cells()
     mine = my_share(cells, shard)

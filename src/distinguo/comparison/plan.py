@@ -210,10 +210,10 @@ class AveragedCurve(NamedTuple):
 
     representation: str
     variant: str
-    regions: int
+    regions: int  #: 0 for what others have learned without any
     training_steps: list[int]
     scores: np.ndarray
-    survival: np.ndarray
+    survival: np.ndarray  #: NaN where it is not known
     score: str = Hold().score_name  #: the measure of a batch of trials
 
     @property
@@ -222,18 +222,23 @@ class AveragedCurve(NamedTuple):
         plain = self.variant == DEFAULT_VARIANT
         return self.representation if plain else f"{self.representation} ({self.variant})"
 
+    @property
+    def survived(self) -> list[float] | None:
+        """The mean survival at each checkpoint; None where it is not known."""
+        return None if np.isnan(self.survival).any() else self.survival.mean(axis=0).tolist()
+
     def row(self) -> tuple[str, ...]:
         """Return the cells under ``HEAD``."""
-        mean, survival = self.scores.mean(axis=0), self.survival[:, -1].mean()
+        mean = self.scores.mean(axis=0)
         name = self.name if len(self.name) <= LONGEST_NAME else f"…{self.name[1 - LONGEST_NAME :]}"
         last, best = self.written(mean[-1]), self.written(mean.max())
         return (
             name,
-            f"{self.regions:,}",
+            f"{self.regions:,}" if self.regions else "–",
             str(len(self.scores)),
             last,
             best,
-            f"{survival:.0%}".replace("%", " %"),
+            "–" if self.survived is None else f"{self.survived[-1]:.0%}".replace("%", " %"),
         )
 
     def __repr__(self) -> str:
@@ -246,16 +251,16 @@ class AveragedCurve(NamedTuple):
     def cells(self) -> list[str]:
         """Return the end of the curve, for a table."""
         low, high = interval(self.scores)
-        mean, survival = self.scores.mean(axis=0), self.survival[:, -1].mean()
+        mean = self.scores.mean(axis=0)
         return [
             self.name.replace("|", "/"),
-            str(self.regions),
+            str(self.regions or "–"),
             str(len(self.scores)),
             f"{self.training_steps[-1]:,}",
             self.written(mean[-1]),
             f"{self.written(low[-1])} to {self.written(high[-1])}",
             self.written(mean.max()),
-            f"{survival:z.2f}",
+            "–" if self.survived is None else f"{self.survived[-1]:z.2f}",
         ]
 
     def as_json(self) -> dict[str, Any]:
@@ -271,7 +276,7 @@ class AveragedCurve(NamedTuple):
             "low": low.tolist(),
             "high": high.tolist(),
             "interquartile_mean": interquartile_mean(self.scores).tolist(),
-            "survival": self.survival.mean(axis=0).tolist(),
+            "survival": self.survived,
             "scores": self.scores.tolist(),
         }
 

@@ -10,6 +10,7 @@ import csv
 import inspect
 import io
 import math
+import os
 from array import array
 from collections.abc import Callable
 from importlib import import_module
@@ -26,7 +27,7 @@ from distinguo.distillation.fit import standard_of
 from distinguo.distillation.ledger import Ledger
 from distinguo.errors import DistinguoError, attempt, call_user_code, one_line, reason_of, shown
 from distinguo.reading.arrays import read_zip
-from distinguo.reading.files import MEBIBYTE, parse_json, regular_file
+from distinguo.reading.files import MEBIBYTE, parse_json, read_json, regular_file
 from distinguo.representations.partition import regions_of
 from distinguo.runs.run import Run
 from distinguo.tasks.gym.source import number_of
@@ -573,3 +574,86 @@ def load_zip(path: Path) -> Any:
             f"{path} could not be opened ({reason_of(error)}); save it again with the installed {module}, or load it "
             "yourself and hand it over: distinguo.distil(model, task)."
         ) from error
+
+
+# ---- folders of the Hugging Face hub -------------------------------------------------------------------------------
+
+
+NO_AGENTS = ("train_eval_metrics.zip",)  #: zips that the RL Zoo puts beside an agent
+STATISTICS = ("vec_normalize.pkl", "vecnormalize.pkl")  #: how the agent's observations were normalised
+RESULTS, LARGEST_RESULTS = "results.json", MEBIBYTE
+
+
+def agent_in(folder: Path) -> Path:
+    """The zip of the one agent in a folder, as ``huggingface_sb3`` and the RL Zoo write it; no code is run."""
+    zips = [path for path in sorted(folder.glob("*.zip")) if path.name not in NO_AGENTS]
+    found = [path for path in zips if attempt(kind_of_zip, path, otherwise="")]
+    if len(found) == 1:
+        return found[0]
+    if len(zips) == 1:
+        kind_of_zip(zips[0])  # says why it is none
+    what = f"several agents ({', '.join(one.name for one in found)})" if found else "no zip of an agent"
+    raise DistinguoError(f"{folder} holds {what}; give the path of the zip that model.save wrote.")
+
+
+def reported(folder: Path) -> str:
+    """What a folder says about its agent, as a sentence; empty if it says nothing."""
+    try:
+        known = read_json(folder / RESULTS, LARGEST_RESULTS)
+        mean, deviation = float(known["mean_reward"]), float(known["std_reward"])
+    except (DistinguoError, LookupError, TypeError, ValueError):
+        return ""
+    return f"{RESULTS} reports a mean return of {mean:.4g} with a standard deviation of {deviation:.4g}."
+
+
+class NormalisedPolicy:
+    """An agent that was trained on normalised observations, for observations as they are."""
+
+    def __init__(self, agent: Any, statistics: Any) -> None:
+        self.agent, self.statistics = agent, statistics
+        self.observation_space, self.action_space = agent.observation_space, agent.action_space
+
+    def predict(self, observation: Any, deterministic: bool = True) -> Any:
+        """What the agent does, and its state."""
+        seen = self.statistics.normalize_obs(np.asarray(observation))
+        return self.agent.predict(seen, deterministic=deterministic)
+
+
+def load_policy(path: str | os.PathLike[str]) -> Any:
+    """Load an agent of Stable-Baselines3: its zip, or a folder that was downloaded from the Hugging Face hub.
+
+    It has ``predict``, and :func:`distinguo.distil` takes it. A folder holds the zip of one agent; with
+    ``vec_normalize.pkl`` beside it, observations are normalised as in its training. Nothing is downloaded. Loading
+    runs code in these files, so load only those that you trust.
+
+    >>> load_policy("/")
+    Traceback (most recent call last):
+    distinguo.errors.DistinguoError: / holds no zip of an agent; give the path of the zip that model.save wrote.
+    """
+    place = Path(path)
+    zipped = agent_in(place) if place.is_dir() else place
+    agent = load_zip(zipped)
+    near = (zipped.parent, zipped.with_suffix(""))
+    beside = [folder / name for folder in near for name in STATISTICS if (folder / name).is_file()]
+    if not place.is_dir() or not beside:
+        return agent
+    vectors = import_module("stable_baselines3.common.vec_env")
+    try:
+        known = vectors.VecNormalize.load(str(beside[0]), _like(agent, vectors))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # its code may raise anything
+        raise DistinguoError(
+            f"{beside[0]} could not be opened ({reason_of(error)}); the agent does not act well without it."
+        ) from error
+    known.training = False
+    return NormalisedPolicy(agent, known)
+
+
+def _like(agent: Any, vectors: Any) -> Any:
+    """A vector of environments with the spaces of an agent, which is never stepped."""
+
+    class Nowhere(gymnasium.Env[Any, Any]):
+        observation_space, action_space = agent.observation_space, agent.action_space
+
+    return vectors.DummyVecEnv([Nowhere])

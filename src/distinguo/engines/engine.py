@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from typing import Any, NamedTuple, TypeVar
 
 from distinguo.engines.cluster import on_cluster
@@ -54,6 +55,20 @@ class Engine(NamedTuple):
                     yield jobs[number].key, text if isinstance(text, Failed) else answer_in(text)
             finally:
                 answers.close()
+
+    def all(self, jobs: Sequence[Job]) -> list[Any]:
+        """Do the jobs, and return their answers in the same order; an error names the first that failed.
+
+        >>> Engine().all([Job("a", round, {"number": 2.6}), Job("b", round, {"number": 0.2})])
+        [3, 0]
+        """
+        answers = {}
+        with closing(self.run(jobs)) as results:
+            for key, answer in results:
+                if isinstance(answer, Failed):
+                    raise DistinguoError(f"{key} failed: {answer.reason}")
+                answers[key] = answer
+        return [answers[job.key] for job in jobs]
 
 
 class _Sent(Sequence[str]):

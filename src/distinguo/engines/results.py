@@ -74,7 +74,7 @@ class StudyResults(NamedTuple):
     ) -> Generator[tuple[str, Any]]:
         """Do the same, and yield each new answer when it is there; none of them stays in memory."""
         mine = my_share(jobs, shard)
-        with _journal(self.folder / f"results-{shard[0]}-of-{shard[1]}.jsonl") as journal:
+        with _journal(self.folder / results_file(shard)) as journal:
             known = self.answers(jobs)
             missing = [job for job in mine if isinstance(known.get(job.key, _NOTHING), Failed)]
             del known
@@ -86,6 +86,15 @@ class StudyResults(NamedTuple):
                     yield key, journal.keep(by_key[key], answer)
                     done += 1
                     watch(done, len(mine))
+
+
+def results_file(shard: tuple[int, int]) -> str:
+    """Return the name of the file of a part.
+
+    >>> results_file((2, 5))
+    'results-2-of-5.jsonl'
+    """
+    return f"results-{shard[0]}-of-{shard[1]}.jsonl"
 
 
 _NOTHING = Failed("it was not done yet.")

@@ -165,16 +165,16 @@ def _learn_in(out: Path, stage: Stage, watch: Watch | None, log: Logged | None) 
     saved = time.monotonic()
     with held() as let_in:
         for _ in _kept_if_it_fails(out, stage):
-            if time.monotonic() - saved > CHECKPOINT_SECONDS:
-                folder.save_checkpoint(out, stage)
-                saved = time.monotonic()
             try:
                 let_in()
                 if watch:
-                    watch(stage)
+                    watch(stage)  # before a checkpoint takes the trials
             except BaseException:  # stopped between two chunks: save what was learned so far
                 _save(out, stage)
                 raise
+            if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                folder.save_checkpoint(out, stage)
+                saved = time.monotonic()
         _save(out, stage)
     stage.prove(watch)  # takes long; if it is stopped or fails, it is repeated from the checkpoint above
     stage.refine()  # this, too

@@ -109,7 +109,8 @@ def ask_prover(spec: TaskSpec, controller: Controller, seed: int) -> Verdict:
     accepted = data if refusal is None else None
     proven = answer.proven and answer.details.get("for_ever", True)  # not only until trials are stopped
     held = answer.details.get("share_of_all_states", 0.0)
-    return Verdict(proven, answer.share, finding, held, undecided, refusal or "", accepted)
+    share = 1.0 if proven else answer.share  # a sum of volumes may be off by a rounding
+    return Verdict(proven, share, finding, held, undecided, refusal or "", accepted)
 
 
 def _pays(spec: TaskSpec, controller: Controller, seed: int) -> bool:
@@ -179,7 +180,7 @@ def learn_until_proven(
     watch("proving the map as it is")
     best, verdict, proofs = controller, prove(controller), 1
     seconds = time.monotonic() - begun
-    latest = verdict
+    latest, bold = verdict, verdict.proven
     while (not verdict.proven or verdict.held > 0.0) and work.go_on(latest, watch):
         found = controller_of(work.map.distinct(), len(spec.actions))
         latest = Verdict(False, 0.0, why=LOST)
@@ -192,8 +193,11 @@ def learn_until_proven(
         last = verdict.proven and not (latest.proven and latest.held > (1.0 + WIDER) * verdict.held)
         if now > was:
             best, verdict = found, latest
-        if last:
+        again, bold = bold and best is controller, False
+        if last and not again:
             break
+        if last:  # a margin cost more than it gave: widen the map as it came
+            latest, work.map, work.size = verdict, work.first, SIZE
     return Proven(
         best,
         verdict,
@@ -270,7 +274,7 @@ class ProvingRace:
 
     def go_on(self, latest: Verdict, watch: Tell) -> bool:
         """Race until nothing helps any more; False if the steps are used up."""
-        grows = not latest.proven
+        grows = not latest.proven or self.size == 0.0  # what was proven as it came has no margin yet
         if latest.proven:
             self.size = max(self.size, SIZE)
         elif self.size > 0.0:  # it was asked about, and refused

@@ -157,7 +157,8 @@ def curves_figure(curves: list[AveragedCurve]) -> Figure:
         colour = HUES[number % len(HUES)]
         low, high = interval(curve.scores)
         mean = curve.scores.mean(axis=0)
-        label = f"{curve.name} ({counted(curve.regions, 'region')})"
+        regions = counted(curve.regions, "region") if curve.regions else "training episodes"
+        label = f"{curve.name} ({regions})"
         axes.plot(curve.training_steps, mean, color=colour, label=plain(label), zorder=3, linewidth=1.2)
         axes.fill_between(curve.training_steps, low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(curve.training_steps, curve.scores.T, color=colour, alpha=0.3, linewidth=0.4)
@@ -165,7 +166,8 @@ def curves_figure(curves: list[AveragedCurve]) -> Figure:
         axes.set_yscale("symlog", linthresh=10)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     scores = " and ".join(sorted({curve.score for curve in curves}))
-    dress(axes, "training steps", f"{scores} of greedy trials")
+    greedy = all(curve.regions for curve in curves)
+    dress(axes, "training steps", f"{scores} of greedy trials" if greedy else scores)
     axes.legend(fontsize=SMALL, labelcolor=INK, framealpha=0.0)
     return figure
 

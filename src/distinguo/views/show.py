@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from distinguo.comparison.plan import Comparison
+from distinguo.comparison.plan import AveragedCurve, Comparison
 from distinguo.errors import DistinguoError, call_user_code, checks_names, did_you_mean
 from distinguo.runs.folder import open_run
 from distinguo.runs.run import Run
@@ -137,7 +137,7 @@ def fidelity_view(run: Run) -> Any:
     return fidelity_picture(run)
 
 
-Shown = Run | str | Path | Comparison | Proof
+Shown = Run | str | Path | Comparison | AveragedCurve | Proof
 
 
 @overload
@@ -201,13 +201,17 @@ def show(
 
 
 def _drawn(what: Shown, view: str | ViewFunction) -> Figure:
-    """Draw a run, a comparison or a proof."""
+    """Draw a run, a comparison, a curve or a proof."""
     from distinguo.views.plots import draw
 
     if isinstance(what, Comparison):
         from distinguo.views.curves import curves_figure
 
         return curves_figure(what.curves)
+    if isinstance(what, AveragedCurve):
+        from distinguo.views.curves import curves_figure
+
+        return curves_figure([what])
     if isinstance(what, Proof):
         from distinguo.views.proof import proof_figure
 

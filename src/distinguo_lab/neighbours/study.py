@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,13 +12,15 @@ import numpy as np
 from distinguo.comparison.compare import compare
 from distinguo.comparison.plan import AveragedCurve
 from distinguo.comparison.sources import representation_named
+from distinguo.engines.engine import Engine
+from distinguo.engines.jobs import Job
+from distinguo.engines.results import StudyResults, results_file
 from distinguo.errors import DistinguoError, checks_names
-from distinguo.reading.files import read_json
 from distinguo.runs.configuration import check_seed
 from distinguo.runs.learn import learn
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.spec import Hold, TaskSpec
-from distinguo.writing import check_ours, write_atomically
+from distinguo.writing import check_ours
 from distinguo_lab.planning import sparse_trials
 
 # One system, one task, one seed: did it succeed, how large is its map, what did it cost, does it carry over?
@@ -200,7 +198,6 @@ SYSTEMS: tuple[System, ...] = (
 )
 
 
-LARGEST_FILE = 10_000_000  #: bytes of the file of a cell
 RunsDone = Callable[[int, int], None]  #: called with the number of runs done and of all runs
 
 
@@ -224,17 +221,6 @@ class Cell(NamedTuple):
     measurements: tuple[Measurement, ...]
     refused: str = ""  #: why the system cannot be run on the task
 
-    def document(self) -> dict[str, Any]:
-        """Return the content of the cell's file."""
-        return {
-            "task": self.task,
-            "system": self.system.name,
-            "asked": self.system.asked_on(self.task),
-            "settings": dict(self.system.settings),
-            "refused": self.refused,
-            "measurements": [one._asdict() for one in self.measurements],
-        }
-
 
 PAGE, TABLE, PICTURE = "neighbours.md", "neighbours.csv", "neighbours.png"  #: beside the cells
 
@@ -257,58 +243,51 @@ def compare_neighbours(
     *,
     quick: bool = False,
     seed: int = 0,
-    say: Callable[[str], None] | None = None,
     watch: RunsDone | None = None,
+    engine: Engine | None = None,
+    shard: tuple[int, int] = (1, 1),
 ) -> Neighbours:
-    """Run every system on every task, with seeds from ``seed`` on; finished cells in the folder are not run again.
+    """Run every system on every task, with seeds from ``seed`` on; finished runs in the folder are not run again.
 
-    ``quick`` runs the puck with three seeds only. ``say`` is called with sentences on the progress, ``watch`` with
-    the number of runs done and of all runs.
+    ``quick`` runs the puck with three seeds only. ``watch`` is called with the number of runs done and of all runs.
     """
     check_seed(seed)
     scale = QUICK if quick else FULL
     folder = Path(out or Path("runs") / f"neighbours-{'quick' if quick else 'full'}-seed{seed}")
-    check_ours(folder, (PAGE, TABLE, PICTURE), ["cells"])
-    say, watch = say or (lambda text: None), watch or (lambda done, of: None)
-    todo = [(system, task) for task in scale.tasks for system in SYSTEMS]
-    cells: list[Cell] = []
-    for system, task in todo:
-        say(f"{task}: {system.name} …")
-        cells.append(_cell(system, task, range(seed, seed + scale.seeds), scale.trial, folder))
-        watch(len(cells) * scale.seeds, len(todo) * scale.seeds)
+    check_ours(folder, (PAGE, TABLE, PICTURE), [results_file((1, 1))])
+    asked = [(system, task) for task in scale.tasks for system in SYSTEMS]
+    seeds = range(seed, seed + scale.seeds)
+    jobs = {
+        (system.name, task, number): _job(system, task, number, scale.trial)
+        for system, task in asked
+        for number in seeds
+    }
+    # each task is made once, before threads use it
+    for task in scale.tasks:
+        task_spec(task)
+    answers = StudyResults(folder).run(list(jobs.values()), engine, shard, watch or (lambda done, of: None))
+    cells = [
+        _cell(system, task, [answers.get(jobs[system.name, task, n].key) for n in seeds])
+        for system, task in asked
+    ]
     return Neighbours(cells, folder, seed)
 
 
-def _cell(system: System, task: str, seeds: range, trial: Trial, folder: Path) -> Cell:
-    """Return a cell from its file if that has the same settings; otherwise run it and write the file."""
-    path = folder / "cells" / f"{re.sub(r'[^a-zA-Z0-9]+', '-', f'{task} {system.name}')}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    asked = {"seeds": [seeds.start, len(seeds)], "trial": trial._asdict()}
-    if path.is_file():
-        kept = read_json(path, LARGEST_FILE)
-        cell = Cell(system, task, _measurements(kept, path), str(kept.get("refused", "")))
-        if kept == {**asked, **cell.document()}:
-            return cell
-    cell = _run(system, task, seeds, trial)
-    write_atomically(path, json.dumps({**asked, **cell.document()}, indent=1) + "\n")
-    return cell
+def _job(system: System, task: str, seed: int, trial: Trial) -> Job:
+    arguments = {"system": system._asdict(), "task": task, "seed": seed, "trial": trial._asdict()}
+    return Job(f"{task}: {system.name}, seed {seed}", measured, arguments)
 
 
-def _measurements(kept: Any, path: Path) -> tuple[Measurement, ...]:
+def measured(system: Mapping[str, Any], task: str, seed: int, trial: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a system once; a system that cannot be run on a task says why."""
     try:
-        return tuple(Measurement(**one) for one in kept["measurements"])
-    except (TypeError, KeyError):
-        raise DistinguoError(
-            f"{path} is not a cell of the comparison; delete it, and it is run again."
-        ) from None
-
-
-def _run(system: System, task: str, seeds: range, trial: Trial) -> Cell:
-    task_spec(task)  # made once, before threads use it
-    try:
-        first = measure(system, task, seeds[0], trial)  # compiles, and raises if it does not apply
+        return measure(System(**system), task, seed, Trial(**trial))._asdict()
     except DistinguoError as error:
-        return Cell(system, task, (), str(error))
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        others = pool.map(lambda seed: measure(system, task, seed, trial), seeds[1:])
-        return Cell(system, task, (first, *others))
+        return {"refused": str(error)}
+
+
+def _cell(system: System, task: str, answers: Sequence[Any]) -> Cell:
+    refused = [one["refused"] for one in answers if isinstance(one, dict) and "refused" in one]
+    if refused:
+        return Cell(system, task, (), refused[0])
+    return Cell(system, task, tuple(Measurement(**one) for one in answers if isinstance(one, dict)))

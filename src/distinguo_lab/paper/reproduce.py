@@ -7,16 +7,16 @@ running again runs only what is missing.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from distinguo.comparison.compare import CellsDone
 from distinguo.comparison.plan import AveragedCurve
+from distinguo.engines.engine import Engine
+from distinguo.engines.jobs import Job
 from distinguo.errors import checks_names
-from distinguo.representations.file import load
+from distinguo.representations.file import dumps, load, loads
 from distinguo.runs.configuration import check_seed
 from distinguo.settings import TesterSettings
 from distinguo.tasks.catalog import task_spec
@@ -138,14 +138,16 @@ def reproduce(
     seed: int = 0,
     say: Callable[[str], None] | None = None,
     watch: CellsDone | None = None,
+    engine: Engine | None = None,
 ) -> Reproduction:
     """Run the whole case study and return the paper's claims beside our results.
 
     The results are kept in ``out``, or in a folder under ``runs`` that is named by the seed. ``quick`` has fewer runs
     and shorter test trials. ``say`` is called with sentences on the progress, ``watch`` with the number of test runs
-    done and of all test runs.
+    done and of all test runs. ``engine`` is where runs are done: the results are the same.
     """
     check_seed(seed)
+    workshop = engine or Engine()
     scope, say = QUICK if quick else FULL, say or (lambda text: None)
     folder = Path(out or Path("runs") / f"reproduce-{'quick' if quick else 'full'}-seed{seed}")
     check_ours(folder, WRITTEN, ["controls"])
@@ -153,22 +155,19 @@ def reproduce(
     say("Analysing the task (Figures 7 to 9) …")
     puck_map = analyse(hill.task)
     say("Generating representations (Figures 10 to 13) …")
-    generated = _generate_all(scope, seed, folder)
+    generated = _generate_all(scope, seed, folder, workshop)
     say("Testing representations (Figures 14 to 16) …")
-    studies = tuple(_study(one, scope, seed, puck_map, folder, watch) for one in generated)
+    studies = tuple(_study(one, scope, seed, puck_map, folder, watch, workshop) for one in generated)
     reproduction = Reproduction(scope, hill, puck_map, studies, folder)
     write_atomically(folder / "claims.json", json.dumps(reproduction.as_json(), indent=2) + "\n")
     return reproduction
 
 
-def _generate_all(scope: Scope, seed: int, out: Path) -> list[tuple[Reading, Generated]]:
-    """Run the generation stage under every reading, and make the controls, all at once."""
+def _generate_all(scope: Scope, seed: int, out: Path, engine: Engine) -> list[tuple[Reading, Generated]]:
+    """Run the generation stage under every reading, and make the controls."""
     seeds = range(seed, seed + scope.seeds)
-    with ThreadPoolExecutor(len(READINGS) + 1) as pool:
-        controls = pool.submit(vrdp_files, out)
-        jobs = [pool.submit(generate, one, seeds, scope.last_trial, out / one.name) for one in READINGS]
-        controls.result()
-        return [(reading, job.result()) for reading, job in zip(READINGS, jobs, strict=True)]
+    vrdp_files(out)
+    return [(one, generate(one, seeds, scope.last_trial, out / one.name, engine)) for one in READINGS]
 
 
 def _study(
@@ -178,28 +177,31 @@ def _study(
     puck_map: PuckMap,
     out: Path,
     watch: CellsDone | None,
+    engine: Engine,
 ) -> CaseStudy:
     reading, generated = of
     hill, folder = task_spec("puck"), out / reading.name
     tester = {"runs": scope.runs, "cap": scope.cap}
-    curves = learning_curves(reading, tester, seed, folder, watch)
+    curves = learning_curves(reading, tester, seed, folder, watch, engine=engine)
     quantization = control_file(reading, "controllability", folder)
     claims = [
         *analysis_claims(hill.task, puck_map),
         *scratch_claims(generated.scratch),
         *seeded_claims(generated.seeded, generated.from_seeds.summary["final_trial_steps"], scope.last_trial),
         *curve_claims(curves, scope.cap),
-        critic_claim(critic(hill, quantization, range(seed, seed + CRITICS))),
+        critic_claim(critic(quantization, range(seed, seed + CRITICS), engine)),
     ]
     return CaseStudy(reading, generated, curves, claims, folder)
 
 
-def critic(hill: TaskSpec, quantization: Path, seeds: Sequence[int]) -> list[Balanced]:
+def critic(quantization: Path, seeds: Sequence[int], engine: Engine | None = None) -> list[Balanced]:
     """Train the adaptive heuristic critic on the controllability quantization, once per seed."""
-    representation = load(quantization)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [
-            pool.submit(balance, hill.task, representation.partition, representation.regions, seed)
-            for seed in seeds
-        ]
-        return [job.result() for job in jobs]
+    text = dumps(load(quantization))
+    jobs = [Job(f"critic {seed}", balanced, {"representation": text, "seed": seed}) for seed in seeds]
+    return [Balanced(*one) for one in (engine or Engine()).all(jobs)]
+
+
+def balanced(representation: str, seed: int) -> list[Any]:
+    """Train the critic on a quantization that is written as text."""
+    quantization = loads(representation, "the quantization")
+    return list(balance(task_spec("puck").task, quantization.partition, quantization.regions, seed))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,11 +14,15 @@ from distinguo import presets
 from distinguo.comparison.compare import CellsDone, compare_plan
 from distinguo.comparison.plan import AveragedCurve, make_plan
 from distinguo.controls import PAPER_SEEDS, build_representation
+from distinguo.engines.engine import Engine
+from distinguo.engines.jobs import Job
 from distinguo.evaluation.tester import Evaluation, learning_curve
 from distinguo.representations.file import dumps
 from distinguo.runs.configuration import Configuration, configure
+from distinguo.runs.learn import learn_configured
 from distinguo.runs.many import learn_many
 from distinguo.runs.run import Run
+from distinguo.runs.settings_file import from_toml, to_toml
 from distinguo.settings import TesterSettings
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.extent import Extent
@@ -51,7 +54,9 @@ class Generated(NamedTuple):
     from_seeds: Run
 
 
-def generate(reading: Reading, seeds: Sequence[int], last_trial: int, folder: Path) -> Generated:
+def generate(
+    reading: Reading, seeds: Sequence[int], last_trial: int, folder: Path, engine: Engine
+) -> Generated:
     """Learn from scratch and from the paper's two points, with every seed; keep the two runs that are shown.
 
     The last trial of the one from two points is not stopped before ``last_trial`` steps.
@@ -59,27 +64,36 @@ def generate(reading: Reading, seeds: Sequence[int], last_trial: int, folder: Pa
     kept = folder / "generated.json"
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(kept, json.dumps(_learn_all(reading, seeds)) + "\n")
+        write_atomically(kept, json.dumps(_learn_all(reading, seeds, engine)) + "\n")
     scratch, seeded, shown = read_generated(kept)
     long = _configuration(reading, shown[1], PAPER_SEEDS, {"stage.cap": last_trial + 1})
     asked = [_configuration(reading, shown[0]), long]
-    from_scratch, from_seeds = learn_many(asked, [folder / "learned", folder / "from-seeds"])
+    from_scratch, from_seeds = learn_many(asked, [folder / "learned", folder / "from-seeds"], engine=engine)
     return Generated(scratch, seeded, from_scratch, from_seeds)
 
 
-def _learn_all(reading: Reading, seeds: Sequence[int]) -> dict[str, Any]:
+def _learn_all(reading: Reading, seeds: Sequence[int], engine: Engine) -> dict[str, Any]:
     """Learn with every seed, and choose the two that are shown."""
-    configurations = [_configuration(reading, seed, PAPER_SEEDS) for seed in seeds]
-    configurations += [_configuration(reading, seed) for seed in seeds]
-    runs = learn_many(configurations)
-    seeded = [facts_of(run, given=len(PAPER_SEEDS)) for run in runs[: len(seeds)]]
-    scratch = [facts_of(run) for run in runs[len(seeds) :]]
+    asked = [(_configuration(reading, seed, PAPER_SEEDS), len(PAPER_SEEDS)) for seed in seeds]
+    asked += [(_configuration(reading, seed), 1) for seed in seeds]
+    jobs = [
+        Job(f"{reading.name}, run {n}", learned_facts, {"settings": to_toml(one), "given": given})
+        for n, (one, given) in enumerate(asked)
+    ]
+    facts = [GeneratedRun(**one) for one in engine.all(jobs)]
+    seeded, scratch = facts[: len(seeds)], facts[len(seeds) :]
     shown = [seeds[0], seeds[0]]
     if reading.like_paper:
         candidates = [run.summary["seed"] for run in sorted(scratch, key=_unlike_scratch)[:CANDIDATES]]
-        shown = [_best_carrying(reading, candidates), min(seeded, key=_unlike_seeded).summary["seed"]]
+        best = _best_carrying(reading, candidates, engine)
+        shown = [best, min(seeded, key=_unlike_seeded).summary["seed"]]
     rows = {"scratch": [run._asdict() for run in scratch], "seeded": [run._asdict() for run in seeded]}
     return {**rows, "shown": shown}
+
+
+def learned_facts(settings: str, given: int) -> dict[str, Any]:
+    """Learn as the settings say, from so many prototypes, and return the facts of the run."""
+    return facts_of(learn_configured(from_toml(settings)), given)._asdict()
 
 
 def _configuration(
@@ -97,26 +111,39 @@ def _unlike_seeded(run: GeneratedRun) -> tuple[bool, bool, float]:
     return not run.solved, not run.at_ends, float(abs(run.summary["trials"] - SEEDED_TRIALS))
 
 
-def _best_carrying(reading: Reading, seeds: Sequence[int]) -> int:
+def _best_carrying(reading: Reading, seeds: Sequence[int], engine: Engine) -> int:
     """Return the seed of the map that carries over best, the first of equals.
 
     The paper reports one map, on which every run reached the cap, and does not say how it was chosen. The seed of
     this comparison is not used again.
     """
-    maps = learn_many([_configuration(reading, seed) for seed in seeds])
     settings = TesterSettings(**reading.tester)._replace(cap=HELD, every_steps=10**9, every_trials=10**9)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [[pool.submit(_carries, one, settings, run) for run in range(CARRIED)] for one in maps]
-        shares = [sum(job.result() for job in row) for row in jobs]
+    jobs = [
+        Job(
+            f"{reading.name}, seed {seed}, curve {run}",
+            carries,
+            {"settings": to_toml(_configuration(reading, seed)), "tester": settings._asdict(), "run": run},
+        )
+        for seed in seeds
+        for run in range(CARRIED)
+    ]
+    shares = np.reshape(engine.all(jobs), (len(seeds), CARRIED)).sum(axis=1)
     return int(seeds[int(np.argmax(shares))])
 
 
-def _carries(learned: Run, settings: TesterSettings, run: int) -> bool:
-    """Whether a fresh learner on a map ends at the cap."""
+def carries(settings: str, tester: Mapping[str, Any], run: int) -> bool:
+    """Whether a fresh learner on the map that these settings learn ends at the cap."""
+    learned, how = _learned(settings), TesterSettings(**tester)
     spec, representation = learned.configuration.spec, learned.representation
     extent = Extent(spec.low, spec.high)
-    evaluation = Evaluation(spec, representation.partition, representation.regions, settings, extent)
-    return learning_curve(evaluation, CARRY_SEED, run).scores[-1] >= settings.cap
+    evaluation = Evaluation(spec, representation.partition, representation.regions, how, extent)
+    return bool(learning_curve(evaluation, CARRY_SEED, run).scores[-1] >= how.cap)
+
+
+@lru_cache(maxsize=CANDIDATES)
+def _learned(settings: str) -> Run:
+    """Learn a map once, for all curves on it."""
+    return learn_configured(from_toml(settings))
 
 
 def learning_curves(
@@ -126,13 +153,14 @@ def learning_curves(
     folder: Path,
     watch: CellsDone | None = None,
     results: str = "test",
+    engine: Engine | None = None,
 ) -> dict[str, AveragedCurve]:
     """Test the representations of Figures 15 and 16 under a reading; the learned one is in the folder."""
     files = {"learned": folder / "learned", **vrdp_files(folder.parent)}
     # resolved, so that the plan is the same from every working folder
     whats = [str(files[name].resolve()) if name in files else _control(reading, name) for name in NAMES]
     plan = make_plan(whats, seed=seed, tester={**reading.tester, **tester})
-    curves = compare_plan(plan, folder / results, watch=watch).without_failures().curves
+    curves = compare_plan(plan, folder / results, engine=engine, watch=watch).without_failures().curves
     return {name: curve._replace(representation=name) for name, curve in zip(NAMES, curves, strict=True)}
 
 

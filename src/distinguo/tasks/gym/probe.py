@@ -85,8 +85,12 @@ def unprobed(name: str, repeatable: bool = True) -> ProbeResult:
     return ProbeResult(said, not repeatable, None, repeatable, 0, 0, False)
 
 
-def probe(checked: CheckedEnv, spare: Callable[[], Spare | None] = lambda: None) -> ProbeResult:
+def probe(
+    checked: CheckedEnv, spare: Callable[[], Spare | None] = lambda: None, by_itself: bool = False
+) -> ProbeResult:
     """Try an environment, whose state is undefined afterwards; ``spare`` makes another one like it.
+
+    ``by_itself`` leaves out methods that need to know what was observed, and not the environment alone.
 
     >>> from distinguo.tasks.gym.source import source_of
     >>> source = source_of("CartPole-v1", {})
@@ -96,7 +100,7 @@ def probe(checked: CheckedEnv, spare: Callable[[], Spare | None] = lambda: None)
     """
     with warnings.catch_warnings(), show_progress(f"Probing {checked.name}") as tell:
         warnings.simplefilter("ignore")  # a method that does not work may warn
-        found = _Probe(checked, tell).result(spare)
+        found = _Probe(checked, tell, by_itself).result(spare)
     _PROBED[0] += found.steps
     return found
 
@@ -104,8 +108,8 @@ def probe(checked: CheckedEnv, spare: Callable[[], Spare | None] = lambda: None)
 class _Probe:
     """An environment that is being tried."""
 
-    def __init__(self, checked: CheckedEnv, tell: Callable[[str], None]) -> None:
-        self.env, self.name = checked.env, checked.name
+    def __init__(self, checked: CheckedEnv, tell: Callable[[str], None], by_itself: bool = False) -> None:
+        self.env, self.name, self.by_itself = checked.env, checked.name, by_itself
         words = f"Probing {checked.name}: "
         self.player = Player(
             checked.view, checked.choices, lambda steps: tell(f"{words}{steps:,} steps so far")
@@ -229,6 +233,8 @@ class _Probe:
     def _own_method(self, stochastic: bool, replayable: bool, reasons: list[str]) -> SnapshotMethod | None:
         """The first of the environment's own means that works; what is wrong with others joins the reasons."""
         for method in attempt(own_methods, self.env, self.player.view, otherwise=[]):
+            if self.by_itself and method.name == OPTIONS:
+                continue
             if stochastic:
                 reasons.append(f"{method.subject} would not restore the trial's own noise")
                 continue

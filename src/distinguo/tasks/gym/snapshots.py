@@ -188,6 +188,15 @@ def set_clock(env: Any, step: int) -> None:
         env = env.env
 
 
+def clock_of(env: Any) -> int:
+    """The step count of the time limits around an environment; 0 if there is none."""
+    while isinstance(env, Wrapper):
+        if isinstance(env, TimeLimit):
+            return env._elapsed_steps or 0
+        env = env.env
+    return 0
+
+
 def set_generator(env: Any, *key: int) -> None:
     """Give the environment new random numbers; in place, because its parts may hold on to its generator."""
     fresh, known = np.random.default_rng(key), env.unwrapped.np_random

@@ -146,8 +146,9 @@ class Source(NamedTuple):
             return Spare(self._replace(arguments=unseen).make(), True)
         if self.maker is not None:
             return Spare(self._replace(env=self.maker()).make(), True)
-        if holds_plain_data(self.env):
-            return Spare(self._replace(env=copy.deepcopy(self.env)).make(), False)
+        copied = attempt(copy.deepcopy, self.env, otherwise=None) if holds_plain_data(self.env) else None
+        if copied is not None:  # not if it holds a lock
+            return Spare(self._replace(env=copied).make(), False)
         spec = self.env.spec
         return None if spec is None else Spare(self._replace(env=gymnasium.make(_unseen(spec))).make(), True)
 
