@@ -347,6 +347,9 @@ def condense_command(
             help="Folder of the smaller run; by default RUN-condensed. An interrupted one is continued."
         ),
     ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Remove prototypes one by one, as long as new trials confirm that the return is kept.
@@ -361,7 +364,7 @@ def condense_command(
     """
     from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import live_line
-    from distinguo.cli.parse import chosen_run
+    from distinguo.cli.parse import chosen_run, task_of_run
     from distinguo.distillation.condense import Condensed, condense_request, condensed_in
     from distinguo.runs.folder import CHECKPOINT, CURVE, PICTURE, finished_run, open_run
     from distinguo.views.curves import dial_picture
@@ -369,7 +372,7 @@ def condense_command(
     from distinguo.views.show import draw_run
 
     run = chosen_run(run)
-    learned = open_run(run)
+    learned = open_run(run, task_of_run(task, run))
     path = out or run.with_name(f"{run.name}-condensed")
 
     def draw_in(saved: Run, condensed: Condensed) -> None:

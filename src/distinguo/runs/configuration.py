@@ -25,7 +25,7 @@ from distinguo.learners.catalog import (
     learner_names,
 )
 from distinguo.learners.learner import AbsentLearner, Learner, all_learners, learner_named, learner_or_absent
-from distinguo.presets import BY_RETURN, DEFAULT, NEVER_ENDING, preset, suited
+from distinguo.presets import BY_RETURN, DEFAULT, NEVER_ENDING, OF_AMOUNTS, preset, suited
 from distinguo.proof.question import Request
 from distinguo.proof.verify import question_for
 from distinguo.representations.voronoi import voronoi
@@ -93,9 +93,10 @@ def configure(
     chosen = learner if isinstance(learner, Learner) else learner_named(learner)
     if wide is not None:
         setting = with_words(wide if chosen.uses_laws else setting, words or {})
-    if (
-        needs_laws(setting) and not chosen.uses_laws and chosen.name != DISTILLED
-    ):  # its laws come with its values
+    takes = (
+        chosen.uses_laws or chosen.uses_amounts or chosen.name == DISTILLED
+    )  # its laws come with its values
+    if needs_laws(setting) and not takes:
         raise amounts_refused(setting, f"the learner '{chosen.name}'")
     tables = _by_table(
         {**suggested_settings(setting, preset_name, chosen, changes or {}), **(changes or {})}, setting
@@ -318,7 +319,8 @@ def suggested_settings(
         }
         return _with_amount({**shared, **learner.suggested_for(spec)}, changes)
     long = NEVER_ENDING if spec.name != PAPERS_TASK and isinstance(spec.goal, Hold) else {}
-    return {**changed, **_with_amount({**long, **suited(spec, preset_name)}, changes)}
+    shorter = OF_AMOUNTS if needs_laws(spec) and isinstance(spec.goal, Hold) else {}
+    return {**changed, **_with_amount({**long, **shorter, **suited(spec, preset_name)}, changes)}
 
 
 def _with_amount(suggested: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
