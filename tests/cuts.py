@@ -159,7 +159,9 @@ def without_times(files: dict[str, Any]) -> dict[str, Any]:
 
 def is_finished(case: Case, out: Path) -> bool:
     """Tell whether the last file of a command is there."""
-    last = {"test": "results.md", "reproduce": "claims.md", "study": "study.png"}.get(case.name, "result.json")
+    last = {"test": "results.md", "reproduce": "claims.md", "study": "study.png"}.get(
+        case.name, "result.json"
+    )
     if (out / "request.json").exists():  # its result may be that of a stop
         return False
     return (
