@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import distinguo
-from distinguo.registry import NAMES, added
+from distinguo.registry import GROUPS, NAMES, added
 
 PACKAGE = Path(__file__).parents[1] / "examples" / "own_package"
 BROKEN = """\
@@ -124,3 +124,12 @@ def test_only_names_that_are_public_can_be_added(tmp_path: Path) -> None:
         assert callable(getattr(distinguo, name))
     with pytest.raises(AttributeError, match="no attribute 'torn'"):
         _ = distinguo.torn
+
+
+def test_entry_points_are_those_that_python_finds() -> None:
+    from importlib.metadata import entry_points
+
+    for group in GROUPS:
+        theirs = {one.name: (one.value, one.module, one.attr) for one in entry_points(group=group)}
+        assert theirs
+        assert {name: (one.value, one.module, one.attr) for name, one in added(group).items()} == theirs

@@ -6,6 +6,7 @@ pip install -e ".[test]" -c tests/constraints.txt
 
 from __future__ import annotations
 
+import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -16,14 +17,16 @@ PLACE = Path(__file__).parents[1] / "tests" / "constraints.txt"
 HEAD = '# Versions with which the tests have passed (python -m tools.lock). Use: pip install -e ".[test]" -c FILE\n'
 
 
-def pinned(root: str = "distinguo", extra: str = "test") -> dict[str, str]:
-    """The version of every package that the root needs with its extra, as installed here.
+def pinned(extra: str = "test") -> dict[str, str]:
+    """The version of every package that the project needs with its extra, as installed here.
 
     >>> "numpy" in pinned()
     True
     """
+    project = tomllib.loads((PLACE.parents[1] / "pyproject.toml").read_text())["project"]
+    first = map(Requirement, (*project["dependencies"], *project["optional-dependencies"][extra]))
     found: dict[str, str] = {}
-    waiting = [(root, frozenset({"", extra}))]
+    waiting = [(one.name, frozenset({"", *one.extras})) for one in first]
     seen = set(waiting)
     while waiting:
         name, extras = waiting.pop()
@@ -31,8 +34,7 @@ def pinned(root: str = "distinguo", extra: str = "test") -> dict[str, str]:
             known = distribution(name)
         except PackageNotFoundError:  # not for this system
             continue
-        if name != root:
-            found[canonicalize_name(name)] = known.version
+        found[canonicalize_name(name)] = known.version
         for line in known.requires or ():
             needed = Requirement(line)
             if needed.marker is None or any(needed.marker.evaluate({"extra": one}) for one in extras):

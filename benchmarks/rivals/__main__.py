@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import functools
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import benchmarks.rivals
-from benchmarks.rivals import ars, ours, report, sb3, search, tables
+from benchmarks.rivals import report, sb3
+from benchmarks.rivals.study import RIVALS, SLOW, learned
 from benchmarks.rivals.world import TASKS
 
+from distinguo.engines.engine import ENGINES, checked_engine
+from distinguo.engines.jobs import Job
+from distinguo.engines.results import StudyResults
+from distinguo.processes import Failed
 from distinguo.runs.seeds import seeds as parse_seeds
 
 ROOT = Path(__file__).parents[2]
-Learn = Callable[[str, int, int], dict[str, Any]]
-#: In the order of the table.
-RIVALS: dict[str, Learn] = {
-    "ours": ours.learn,
-    "ours, from the start": functools.partial(ours.learn, name="ours, from the start", **ours.FROM_THE_START),
-    "random search": search.random_search,
-    "evolutionary tree": search.evolution,
-    "grid, Q-learning": tables.grid,
-    "tiles, SARSA(λ)": tables.sarsa,
-    "ARS": ars.ars,
-    "DQN": sb3.dqn,
-    "QR-DQN": sb3.qr_dqn,
-    "PPO": sb3.ppo,
-}
-#: Those that take minutes a run get fewer seeds.
-SLOW = tuple(sb3.PACKAGES)
 
 
 def asked() -> argparse.Namespace:
@@ -46,40 +32,39 @@ def asked() -> argparse.Namespace:
     parser.add_argument("--slow-seeds", type=int, default=3, help="of these, for DQN, QR-DQN and PPO")
     parser.add_argument("--budget", type=int, default=200_000, help="learning steps of a run at most")
     parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "rivals", help="where runs are kept")
+    parser.add_argument("--engine", default="processes", choices=ENGINES)
+    parser.add_argument("--workers", type=int, help="all cores if not given")
+    parser.add_argument("--address", help="of a dask scheduler")
     parser.add_argument("--out", type=Path, default=ROOT / "docs", help="where the page is written to")
     parser.add_argument("--report", action="store_true", help="write the page of the runs there are")
     return parser.parse_args()
 
 
-def place(options: argparse.Namespace, task: str, name: str, seed: int) -> Path:
-    words = "".join(c if c.isalnum() else "-" for c in f"{task} {name}")
-    return options.runs / f"{words}-{seed}-{options.budget}.json"
-
-
-def jobs(options: argparse.Namespace, names: list[str]) -> list[tuple[str, str, int]]:
+def jobs(options: argparse.Namespace, names: list[str]) -> list[Job]:
     """Return what is to be run: the slow ones last."""
     listed = [
-        (task, name, seed)
+        (name in SLOW, task, name, seed)
         for name in names
         for task in options.tasks
         for seed in options.seeds[: options.slow_seeds if name in SLOW else None]
     ]
-    return sorted(listed, key=lambda job: job[1] in SLOW)
+    return [
+        Job(
+            f"{task}, {name}, seed {seed}",
+            learned,
+            {"rival": name, "task": task, "seed": seed, "budget": options.budget},
+        )
+        for _, task, name, seed in sorted(listed, key=lambda one: one[0])
+    ]
 
 
-def run(options: argparse.Namespace, job: tuple[str, str, int]) -> None:
-    """Run, keep it, and say how it went."""
-    task, name, seed = job
-    found = RIVALS[name](task, seed, options.budget)
-    path = place(options, *job)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found), encoding="utf-8")
+def told(key: str, found: Any) -> str:
+    """Say how a run went."""
+    if isinstance(found, Failed):
+        return f"{key}: failed, {found.reason}"
     how = "solved" if found["solved"] else "not solved"
-    print(
-        f"{task}, {name}, seed {seed}: {how} after {found['steps']:,} steps, "
-        f"{found['size']:,} {found['unit']} ({found['seconds']:.0f} s)",
-        flush=True,
-    )
+    size = f"{found['size']:,} {found['unit']} ({found['seconds']:.0f} s)"
+    return f"{key}: {how} after {found['steps']:,} steps, {size}"
 
 
 def main() -> None:
@@ -88,14 +73,15 @@ def main() -> None:
     left_out = [f"{n} was left out: `{how}` brings it." for n, how in lacking.items() if how]
     print("\n".join(left_out), end="\n" if left_out else "")
     planned = jobs(options, [n for n in options.rivals if not lacking.get(n)])
-    for job in planned:
-        if not options.report and not place(options, *job).is_file():
-            run(options, job)
-    done = [place(options, *job) for job in planned if place(options, *job).is_file()]
-    runs = [json.loads(path.read_text(encoding="utf-8")) for path in done]
+    results = StudyResults(options.runs)
+    if not options.report:
+        engine = checked_engine(options.engine, options.workers, options.address)
+        for key, found in results.each(planned, engine):
+            print(told(key, found), flush=True)
+    runs = [one for one in results.answers(planned).values() if not isinstance(one, Failed)]
     if not runs:
         raise SystemExit("No run of these was made yet; leave --report out to make them.")
-    unrun = {name for _, name, _ in planned} - {run["rival"] for run in runs}
+    unrun = {job.arguments["rival"] for job in planned} - {run["rival"] for run in runs}
     left_out += [f"{name} was not run yet." for name in RIVALS if name in unrun]
     report.write(runs, options.out, left_out)
     print(

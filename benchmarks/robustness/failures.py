@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from measure import ANEW, PLACES, new_trials
+from measure import PLACES
 from words import filled
 
 from distinguo.controller import region_at
 from distinguo.runs.configuration import configure
 from distinguo.runs.run import Run, run_of
 from distinguo.runs.stage import Stage
+from distinguo.studies.measure import ANEW, new_trials
 from distinguo.tasks.extent import TEST, observed_extent
 from distinguo.tasks.puck.analysis import controllable
 from distinguo.tasks.task import transition

@@ -5,25 +5,21 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
-import numpy as np
 from plan import Job
 
 from distinguo.engines.engine import Engine
-from distinguo.evaluation.tester import Batch, outcome_of
-from distinguo.runs.many import learn_many
-from distinguo.runs.run import Run
-from distinguo.tasks.extent import TEST, observed_extent
+from distinguo.engines.jobs import Job as EngineJob
+from distinguo.processes import Failed
+from distinguo.runs.learn import learn_configured
+from distinguo.studies.measure import tried_anew
 from distinguo.tasks.spec import MeanReturn
-from distinguo.tasks.task import start
 
-TRIALS = 300  #: new greedy trials of a task that asks for a mean return
-PLACES, LONG = (
+TRIALS, PLACES = (
+    300,
     50,
-    5_000_000,
-)  #: new greedy trials of a task that asks to hold on, and the steps that they should last
-ANEW = 1  #: a second seed beside the run's own, so that no start of learning or confirmation comes again
+)  #: new greedy trials of a task that asks for a mean return, and of one that asks to hold on
 
 
 class Figures(NamedTuple):
@@ -45,56 +41,34 @@ class Figures(NamedTuple):
     attempts: int
 
 
-def measure(job: Job) -> Figures:
+def measure(job: Sequence[Any]) -> list[Any]:
     """Learn, and try what was learned on new starts."""
-    run = learn_many([job.configuration()], engine=Engine(workers=1))[0]
-    summary, (fresh, reached) = run.summary, tried_anew(run)
-    return Figures(
-        *job,
+    asked = Job(*job)
+    run = learn_configured(asked.configuration())
+    by_return = isinstance(run.configuration.spec.goal, MeanReturn)
+    summary, (fresh, reached) = run.summary, tried_anew(run, TRIALS if by_return else PLACES)
+    return [
+        *asked,
         summary["learner"],
         int(run.solved),
         int(run.solved and reached),
         round(fresh, 2),
-        summary["prototypes"],
-        summary["environment_steps"],
-        summary["confirmation_steps"],
-        summary["failed_confirmation_steps"],
-        summary["total_steps"],
-        summary["attempts"],
-    )
-
-
-def tried_anew(run: Run) -> tuple[float, bool]:
-    """Return how well the greedy policy does from new starts, and whether that is what the task asks for."""
-    spec = run.configuration.spec
-    rng = np.random.default_rng([run.configuration.seed, ANEW])
-    if isinstance(spec.goal, MeanReturn):
-        mean = float(new_trials(run, TRIALS, rng).mean())
-        return mean, spec.goal.threshold is not None and mean >= spec.goal.threshold
-    starts = observed_extent(spec.task).draw(rng, TEST, PLACES)
-    batch = Batch(starts[spec.controllable_among(starts)], LONG)
-    median = float(
-        np.median(outcome_of(spec.task, run.controller, rng, batch, provable=run.controller).lengths)
-    )
-    return median, median >= LONG
-
-
-def new_trials(run: Run, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the returns of greedy trials from new starts."""
-    spec = run.configuration.spec
-    starts = np.array([start(spec.task, rng) for _ in range(count)])
-    returns: np.ndarray = outcome_of(spec.task, run.controller, rng, Batch(starts, spec.cap(10**6))).returns
-    return returns
+        *(summary[name] for name in Figures._fields[8:]),
+    ]
 
 
 def measured(jobs: Sequence[Job], data: Path) -> list[Figures]:
     """Return the figures of all jobs; those that the data has already are not run again."""
     known = {line[:4]: line for line in read(data)} if data.exists() else {}
-    for number, job in enumerate(jobs):
-        if job not in known:
-            known[job] = measure(job)
-            append(data, known[job])
-            print(f"{number + 1} of {len(jobs)}: {known[job]}", flush=True)
+    missing = [job for job in jobs if job not in known]
+    asked = [EngineJob(" ".join(map(str, job)), measure, {"job": list(job)}) for job in missing]
+    for number, (key, answer) in enumerate(Engine("processes").run(asked)):
+        if isinstance(answer, Failed):
+            raise SystemExit(f"{key}: {answer.reason}")
+        line = Figures(*answer)
+        known[line[:4]] = line
+        append(data, line)
+        print(f"{number + 1} of {len(missing)}: {line}", flush=True)
     return [known[job] for job in jobs]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from measure import LONG, PLACES, TRIALS
+from measure import PLACES, TRIALS
 from plan import (
     ALL,
     AS_IT_IS,
@@ -20,6 +20,8 @@ from plan import (
     Plan,
 )
 from words import ASKED, Some, filled, listed, middle_ratio, select, shortfalls, worth
+
+from distinguo.studies.measure import LONG
 
 WORST, RARE = 90, 95  #: percentiles: one run in ten, or in twenty, is worse
 COLUMNS = ("solved", "again", "prototypes", "steps", "with failed claims", "total steps")

@@ -14,7 +14,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -165,6 +164,8 @@ def undisturbed(work: Callable[..., Result], is_within: Callable[[], bool]) -> C
     def run(*arguments: Any) -> Result:
         if not _is_main_thread() or is_within():
             return work(*arguments)
+        from concurrent.futures import Future  # here: it imports logging
+
         done: Future[Result] = Future()
 
         def fulfil() -> None:

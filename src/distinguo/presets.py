@@ -73,6 +73,9 @@ SURPRISE_BY_RETURN: Mapping[str, Any] = {
 }
 #: Without mini-trials, all actions must be tried in trials, or no region ever becomes reliable.
 NON_ACTIVE: Mapping[str, Any] = {"learner.active": False, "learner.explore": 0.1}
+#: Where actions are amounts, trials may last by luck, as nothing need be done near a balance: so a shorter one is
+#: enough for a claim, which a confirmation judges.
+OF_AMOUNTS: Mapping[str, Any] = {"stage.cap": 10_000}
 
 
 class TaskFacts(Protocol):

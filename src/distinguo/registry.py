@@ -15,13 +15,13 @@ class it implements the generics of the driver (learners/driver.py) and ``learn_
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib.util
-from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
+import os
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from distinguo.errors import DistinguoError, attempt, one_line, reason_of
 
@@ -40,26 +40,74 @@ GROUPS = {
 }
 
 
+class EntryPoint(NamedTuple):
+    """What a package adds.
+
+    >>> EntryPoint("x", "my_package.learner:MyLearner", "my-package").module
+    'my_package.learner'
+    """
+
+    name: str
+    value: str  #: "module:attribute"
+    package: str
+
+    @property
+    def module(self) -> str:
+        """The module that it is imported from."""
+        return self.value.partition(":")[0].strip()
+
+    @property
+    def attr(self) -> str:
+        """The name in that module."""
+        return self.value.partition(":")[2].partition("[")[0].strip()
+
+
 @functools.cache
 def added(group: str) -> Mapping[str, EntryPoint]:
     """Return the entry points of a group by name, in alphabetical order; where two share a name, the first counts."""
     found: dict[str, EntryPoint] = {}
-    for entry in entry_points(group=group):
-        found.setdefault(entry.name, entry)
+    for package, text in _texts():
+        section = ""
+        for line in map(str.strip, text.splitlines()):
+            name, equals, value = (part.strip() for part in line.partition("="))
+            if line.startswith("["):
+                section = line.strip("[]").strip()
+            elif section == group and equals and not line.startswith(("#", ";")):
+                found.setdefault(name, EntryPoint(name, value, package))
     return dict(sorted(found.items()))
+
+
+@functools.cache
+def _texts() -> list[tuple[str, str]]:
+    """The entry points that installed packages list for us, as text.
+
+    ``importlib.metadata`` finds the same, but takes as long to import as the rest of the command line.
+    """
+    return [one for one in _listed() if "[distinguo." in one[1].replace(" ", "")]
+
+
+def _listed() -> Iterator[tuple[str, str]]:
+    seen: set[str] = set()
+    for place in sys.path:
+        names = attempt(os.listdir, place or os.curdir, otherwise=[])
+        for name in sorted(one for one in names if one.endswith((".dist-info", ".egg-info"))):
+            package = name.rpartition(".")[0].partition("-")[0].replace("_", "-")
+            path = os.path.join(place, name, "entry_points.txt")
+            if package.lower() not in seen and os.path.isfile(path):
+                yield package, attempt(Path(path).read_text, "utf-8", otherwise="")
+            seen.add(package.lower())  # of two versions, only the first can be imported
 
 
 def load_added(group: str, name: str) -> Any:
     """Import the object of an entry point; one sentence says why that fails."""
     entry = added(group)[name]
     try:
-        return entry.load()
+        return functools.reduce(getattr, entry.attr.split("."), importlib.import_module(entry.module))
     except (DistinguoError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        package = entry.dist.name if entry.dist is not None else entry.module
         raise DistinguoError(
-            f"The {GROUPS[group]} '{one_line(name)}' of the package {package} cannot be imported from "
+            f"The {GROUPS[group]} '{one_line(name)}' of the package {entry.package} cannot be imported from "
             f"{one_line(entry.value)} ({reason_of(error)}); reinstall or remove that package."
         ) from error
 
@@ -76,6 +124,8 @@ def docstring_of(entry: EntryPoint) -> str:
 
 
 def _docstring(module: str, function: str) -> str:
+    import ast  # here: it is rarely needed
+
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         return ""

@@ -43,7 +43,7 @@ SAID = [
     (("show", "RUN", "--out", "map.svg"), "Picture: map.svg"),
     (("show", "RUN", "--view", "phase", "--out", "phase.png"), "Picture: phase.png"),
     (("explain", "RUN", "--task", TASK, "--state", "0.01,0"), "Its law gives u -0.075: -0.2 from angle, 0.125"),
-    (("explain", "RUN", "--task", TASK, "--state", "0.01,0", "--and=0.5,0"), "Its law gives u -1."),
+    (("explain", "RUN", "--task", TASK, "--state", "0.01,0", "--and=0.5,0"), "taking u = -1 is best"),
     (("play", "RUN", "--task", TASK, "--steps", "5", "--out", "film.gif"), "Film: film.gif"),
     (("verify", "RUN", "--task", TASK), "Proven: from every start the controller never fails"),
     (("export", "RUN", "--to", "c", "--out", "map.h"), "Controller: map.h"),
@@ -52,7 +52,7 @@ SAID = [
     (("export", "RUN", "--to", "dot", "--out", "map.dot"), "Controller: map.dot"),
     (("export", "RUN", "--to", "arduino", "--out", "map.zip"), "Controller: map.zip"),
     (("audit", "RUN", "--task", TASK), "Greatest regret"),
-    (("condense", "RUN", "--out", "small"), "Folder: small"),
+    (("condense", "RUN", "--task", TASK, "--out", "small"), "Folder: small"),
     (("report", "RUN", "--out", "report.html"), "Report: report.html"),
     (("test", "RUN"), "takes amounts (u), and the learner of a test chooses among a few actions"),
 ]  # fmt: skip

@@ -12,7 +12,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, NamedTuple, TextIO, TypeVar
 
@@ -153,6 +152,8 @@ def stoppable(text: str) -> Iterator[None]:
 
 def worked_off(text: str, work: Callable[[], Result]) -> Result:
     """Do some work in another thread and return its result, so that a stop need not wait for compiled code."""
+    from concurrent.futures import ThreadPoolExecutor  # here: it imports logging
+
     with stoppable(text):
         return ThreadPoolExecutor(1).submit(work).result()
 
@@ -170,6 +171,8 @@ class Ending:
 
     def worked_off(self, work: Callable[[], Result]) -> Result:
         """Do some work, which polls :meth:`stopping`, and return its result."""
+        from concurrent.futures import ThreadPoolExecutor, wait
+
         done = ThreadPoolExecutor(1).submit(work)
         with stoppable(self.second), held() as let_in:
             while not done.done():

@@ -239,7 +239,15 @@ def _without_made(world: Any, changes: dict[str, Any]) -> dict[str, Any]:
 def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
     """Return the teacher that a word names."""
     from distinguo.cli.parse import load_named, named_task, names_code
-    from distinguo.distillation.teachers import WARNING, load_policy, load_zip, read_table, reported
+    from distinguo.distillation.teachers import (
+        WARNING,
+        load_policy,
+        load_zip,
+        read_table,
+        reported,
+        table_teacher,
+    )
+    from distinguo.offline.readers import FILES, is_data_set, load_log
     from distinguo.runs.folder import SETTINGS, open_run
 
     path = Path(word)
@@ -250,6 +258,9 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
         return load_zip(path)
     if word.endswith(".csv"):
         return read_table(path, named_task(task, parameters))
+    if path.suffix in FILES or is_data_set(path):
+        log = load_log(path, named_task(task, parameters))
+        return table_teacher(log.before, log.action, str(path))
     if path.is_dir() and (path / SETTINGS).exists():
         return open_run(path)
     if path.is_dir() and any(path.glob("*.zip")):
@@ -261,7 +272,7 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
         return open_run(path)  # says what is missing
     raise DistinguoError(
         f"'{word}' is not a teacher; give path/to/file.py:function, a zip of Stable-Baselines3 or a folder with "
-        "one, a run folder or a table in CSV."
+        f"one, a run folder, a table in CSV or a log ({', '.join(FILES)})."
     )
 
 
@@ -347,6 +358,9 @@ def condense_command(
             help="Folder of the smaller run; by default RUN-condensed. An interrupted one is continued."
         ),
     ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Remove prototypes one by one, as long as new trials confirm that the return is kept.
@@ -361,7 +375,7 @@ def condense_command(
     """
     from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import live_line
-    from distinguo.cli.parse import chosen_run
+    from distinguo.cli.parse import chosen_run, task_of_run
     from distinguo.distillation.condense import Condensed, condense_request, condensed_in
     from distinguo.runs.folder import CHECKPOINT, CURVE, PICTURE, finished_run, open_run
     from distinguo.views.curves import dial_picture
@@ -369,7 +383,7 @@ def condense_command(
     from distinguo.views.show import draw_run
 
     run = chosen_run(run)
-    learned = open_run(run)
+    learned = open_run(run, task_of_run(task, run))
     path = out or run.with_name(f"{run.name}-condensed")
 
     def draw_in(saved: Run, condensed: Condensed) -> None:

@@ -166,15 +166,17 @@ def _near_borders(
 
 def _from_border(exact: Decision, states: np.ndarray, other: np.ndarray, width: np.ndarray) -> float:
     """How far the farthest of these is, along a coordinate, from where the other action is Python's, too."""
+    steps = 2.0 ** np.arange(-56, 1)
     least = np.full(len(states), np.inf)
+    if not len(states):
+        return 0.0
     for i in range(len(width)):
         for side in (-1.0, 1.0):
-            for step in 2.0 ** np.arange(-56, 1):
-                moved = states.copy()
-                moved[:, i] += side * step * width[i]
-                there = (chosen(exact, moved) == other) & (step < least)
-                least[there] = step
-    return float(least.max(initial=0.0))
+            moved = np.repeat(states[None], len(steps), axis=0)
+            moved[:, :, i] += side * width[i] * steps[:, None]
+            there = chosen(exact, moved.reshape(-1, states.shape[1])).reshape(moved.shape[:2]) == other
+            least = np.where(there.any(axis=0), np.minimum(least, steps[there.argmax(axis=0)]), least)
+    return float(least.max())
 
 
 def farthest_amounts(exact: Decision, states: np.ndarray, amounts: np.ndarray | None) -> float:

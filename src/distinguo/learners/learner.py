@@ -82,7 +82,8 @@ class Learner:
     declared: Any = None  #: the class that a user declared it by
     suggested: Mapping[str, Any] = {}  #: settings of the stage that suit it, by dotted name
     suggested_by_return: Mapping[str, Any] = {}  #: the same for tasks judged by return
-    uses_laws = False  #: whether it finds laws where actions are amounts
+    uses_laws = False  #: whether it finds laws where actions are amounts, and prefers amounts to levels
+    uses_amounts = False  #: whether it takes amounts where a task has no levels
     only_controls = False  #: whether its map is only good for acting, so that other learners need another one
     needs_extent = True  #: whether a preliminary series should find the extent of the observations
     #: Whether a long trial of the learner itself solves a task whose trials should never end.
@@ -154,6 +155,10 @@ class Learner:
 
     def laws(self, memory: Any) -> np.ndarray | None:
         """The laws of the present controller's actions; None for a learner that chooses among a few actions."""
+        return None
+
+    def most_actions(self, memory: Any) -> int | None:
+        """How many actions a memory knows; None if that is what the task says."""
         return None
 
     def is_time_to_settle(self, settings: Any, length: int) -> bool:

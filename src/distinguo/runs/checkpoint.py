@@ -21,7 +21,7 @@ from distinguo.runs.settings_file import CHECKPOINT_VERSION as VERSION
 from distinguo.runs.settings_file import upgraded
 from distinguo.runs.stage import Stage
 from distinguo.tasks.extent import Extent
-from distinguo.tasks.task import memories, randomness, remember
+from distinguo.tasks.task import actions, memories, randomness, remember
 from distinguo.versions import software
 from distinguo.writing import pack_arrays, write_atomically
 
@@ -145,7 +145,7 @@ def _restore(stage: Stage, facts: _Facts, arrays: dict[str, np.ndarray]) -> None
     agent = stage.agent
     memory = _memory(stage, _table(arrays, "memory"))
     progress = with_leaves(agent.progress, _table(arrays, "progress"))
-    _check_progress(stage, progress)
+    _check_progress(stage, progress, stage.learner.most_actions(memory) or actions(stage.task))
     if facts.best is not None:
         best = _memory(stage, _table(arrays, "best"))
         stage.best = Best(facts.best.score, best, facts.best.attempt, facts.best.trials)
@@ -183,10 +183,10 @@ def _memory(stage: Stage, arrays: dict[str, np.ndarray]) -> Any:
 _NO_COUNTS = ("action", "gained")  #: fields of the counters that are something else
 
 
-def _check_progress(stage: Stage, progress: Any) -> None:
+def _check_progress(stage: Stage, progress: Any, actions: int) -> None:
     like = stage.agent.progress
     check_arrays(progress, width=len(like.now), dimensions=like.extent.shape[1])
-    if not -1 <= progress.counts["action"][0] < len(stage.configuration.spec.actions):
+    if not -1 <= progress.counts["action"][0] < actions:
         raise ValueError("the next action does not exist")
     counts = [int(progress.counts[name][0]) for name in progress.counts.dtype.names if name not in _NO_COUNTS]
     if (

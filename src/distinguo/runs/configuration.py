@@ -25,7 +25,8 @@ from distinguo.learners.catalog import (
     learner_names,
 )
 from distinguo.learners.learner import AbsentLearner, Learner, all_learners, learner_named, learner_or_absent
-from distinguo.presets import BY_RETURN, DEFAULT, NEVER_ENDING, preset, suited
+from distinguo.offline.task import is_logged
+from distinguo.presets import BY_RETURN, DEFAULT, NEVER_ENDING, OF_AMOUNTS, preset, suited
 from distinguo.proof.question import Request
 from distinguo.proof.verify import question_for
 from distinguo.representations.voronoi import voronoi
@@ -93,9 +94,10 @@ def configure(
     chosen = learner if isinstance(learner, Learner) else learner_named(learner)
     if wide is not None:
         setting = with_words(wide if chosen.uses_laws else setting, words or {})
-    if (
-        needs_laws(setting) and not chosen.uses_laws and chosen.name != DISTILLED
-    ):  # its laws come with its values
+    takes = (
+        chosen.uses_laws or chosen.uses_amounts or chosen.name == DISTILLED
+    )  # its laws come with its values
+    if needs_laws(setting) and not takes:
         raise amounts_refused(setting, f"the learner '{chosen.name}'")
     tables = _by_table(
         {**suggested_settings(setting, preset_name, chosen, changes or {}), **(changes or {})}, setting
@@ -118,6 +120,11 @@ def to_be_proven(configuration: Configuration) -> Configuration:
     1000000000
     """
     spec, stage = configuration.spec, configuration.stage
+    if is_logged(spec.task):
+        raise DistinguoError(
+            "What is learned from a log cannot be proven while it is learned; leave prove out, and verify the run "
+            "afterwards in the task that was logged."
+        )
     if needs_laws(spec) and spec.amounts is not None:  # any law tells whether its task can be followed
         spec = with_laws(spec, np.zeros((1, len(spec.amounts.low), len(spec.dimensions) + 1)))
     one = voronoi([[0.0] * len(spec.dimensions)], [1.0] * len(spec.dimensions))
@@ -318,7 +325,8 @@ def suggested_settings(
         }
         return _with_amount({**shared, **learner.suggested_for(spec)}, changes)
     long = NEVER_ENDING if spec.name != PAPERS_TASK and isinstance(spec.goal, Hold) else {}
-    return {**changed, **_with_amount({**long, **suited(spec, preset_name)}, changes)}
+    shorter = OF_AMOUNTS if needs_laws(spec) and isinstance(spec.goal, Hold) else {}
+    return {**changed, **_with_amount({**long, **shorter, **suited(spec, preset_name)}, changes)}
 
 
 def _with_amount(suggested: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -405,7 +405,8 @@ def _with_room_for_laws(task: Any, configuration: Configuration) -> Any:
     spec, learner = configuration.spec, configuration.learner_name
     if not needs_laws(spec) or spec.amounts is None:
         return task
-    if not learner_or_absent(learner, {}).uses_laws:
+    chosen = learner_or_absent(learner, {})
+    if not (chosen.uses_laws or chosen.uses_amounts):
         raise amounts_refused(spec, f"the learner '{learner}'")
     table = np.zeros((MOST_LAWS, len(spec.amounts.low), len(spec.dimensions) + 1))
     return task_with_laws(task, laws(table, spec.amounts))

@@ -253,7 +253,7 @@ MOST_PARTS = 4  #: of a law that are named in a sentence
 
 
 def law_in_words(spec: TaskSpec, a: int, seen: Sequence[float]) -> str:
-    """What the law of action ``a`` does where ``seen`` is observed, in a sentence; empty if actions are no laws.
+    """What the law of action ``a`` does where ``seen`` is observed, in a sentence; empty if it is constant.
 
     >>> from distinguo.tasks.catalog import task_spec
     >>> pendulum = with_laws(task_spec("Pendulum-v1", {"levels": 0}), [[[0.0, -8.0, -2.0, 0.5]]])
@@ -261,7 +261,7 @@ def law_in_words(spec: TaskSpec, a: int, seen: Sequence[float]) -> str:
     'Its law gives torque -2: -2 from sin, -1 from v, 0.5 always; in all -2.5, cut to its range.'
     """
     known = laws_of(spec)
-    if known is None or spec.amounts is None:
+    if known is None or spec.amounts is None or not known.table[a, :, :-1].any():
         return ""
     said = []
     for i, name in enumerate(spec.amounts.names):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from distinguo.tasks.amounts import laws_of
+from distinguo.tasks.amounts import law_formula, laws_of
 from distinguo.tasks.grids import ENDS, TAXI, TAXI_STOPS, grid_of
 from distinguo.tasks.maze import DIRECTIONS
 from distinguo.tasks.spec import TaskSpec
@@ -269,8 +269,10 @@ def acting(spec: TaskSpec, a: int) -> str:
     "taking 'left'"
     """
     said = action_in_words(spec, a)
-    if said is None and laws_of(spec) is not None:
-        return f"following {spec.actions[a]}"
+    known = laws_of(spec)
+    if said is None and known is not None:
+        constant = not known.table[a, :, :-1].any()
+        return f"taking {law_formula(spec, a)}" if constant else f"following {spec.actions[a]}"
     if said is None:
         return f"taking '{spec.actions[a]}'"
     verb, *rest = said.split(" ")

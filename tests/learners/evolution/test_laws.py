@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import distinguo as dg
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import evaluate
+from distinguo.learners.evolution import proposals
 from distinguo.learners.evolution.laws import laws_of_numbers
 from distinguo.learners.evolution.memory import EvolutionSettings, fresh_evolution_memory
 from distinguo.learners.evolution.places import count_numbers, numbers_with_another, prototypes_of_numbers
@@ -30,7 +31,7 @@ from distinguo.writing import pack_arrays
 from tests.learners.evolution.test_exact import Stopped, left, stop_at, told
 from tests.nightly import so_many
 
-SMALL = {"learner.population": 8, "learner.tests": 4, "stage.confidence": 0.5}
+SMALL = {"learner.population": 8, "learner.tests": 4, "stage.confidence": 0.5, "learner.model": False}
 
 
 @dg.task(
@@ -51,9 +52,10 @@ class Bent(NamedTuple):
         return (rng.uniform(-1.0, 1.0), 0.0)
 
 
-def test_a_second_law_is_found_where_it_pays() -> None:
+def test_a_second_law_is_found_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proposals, "STEPS_OF_GENERATION", 3_000)
     run = dg.learn(
-        Bent, learner="evolution", seed=2, settings={"stage.steps": 400_000, "stage.confidence": 0.5}
+        Bent, learner="evolution", seed=2, settings={"stage.steps": 40_000, "stage.confidence": 0.5}
     )
     assert run.solved
     assert run.summary["regions"] == 2
@@ -137,7 +139,7 @@ def without_threshold() -> Any:
 
 
 def test_an_environment_with_a_box_is_taken_as_it_is(tmp_path: Path) -> None:
-    few = {"stage.steps": 2_500, "stage.confirm": 2}
+    few = {"stage.steps": 2_500, "stage.confirm": 2, "learner.model": False}
     run = dg.learn(
         "MountainCarContinuous-v0", learner="evolution", seed=5, settings=few, out=tmp_path / "run"
     )
@@ -145,7 +147,7 @@ def test_an_environment_with_a_box_is_taken_as_it_is(tmp_path: Path) -> None:
     again = open_run(tmp_path / "run")
     assert again.amounts((-0.5, 0.01)) == run.amounts((-0.5, 0.01))
     assert again.rollout(steps=30).rewards.tobytes() == run.rollout(steps=30).rewards.tobytes()
-    levels = dg.learn("MountainCarContinuous-v0", seed=5, settings=few | {"stage.steps": 500})
+    levels = dg.learn("MountainCarContinuous-v0", seed=5, settings={"stage.steps": 500, "stage.confirm": 2})
     assert levels.configuration.learner_name == "probation"
     assert len(levels.configuration.spec.actions) == 5
 

@@ -19,12 +19,12 @@ effect of each. A region is identified by the row of its primary prototype.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from distinguo.controller import choose
-from distinguo.criteria import Vector, adequate, compatible, look_ahead, state_value
+from distinguo.criteria import Vector, adequate, look_ahead, state_value
 from distinguo.learners.agent import NO_ACTION, Agent
 from distinguo.learners.economy.memory import (
     COUNT,
@@ -39,10 +39,11 @@ from distinguo.learners.economy.memory import (
     Memory,
     current_epsilon,
     record,
+    rules_apart,
     widen_values,
 )
 from distinguo.representations.growing import add, detach, is_at, is_primary, merge, nearest, region
-from distinguo.seam import part
+from distinguo.seam import generic_with_default, part
 from distinguo.settings import LearnerSettings
 from distinguo.tasks.world import BEFORE, ON_THE_WAY, copy_row, knows, look, step, stops
 
@@ -120,7 +121,13 @@ def seems_inadequate(memory: Memory, settings: LearnerSettings, j: int, a: int, 
     profile = memory.q1[STATE]
     for b in range(len(profile)):
         profile[b] = q1 if b == a else memory.q[j, b]
-    return not adequate(memory.q[j], profile, epsilon, settings.delta)
+    return not is_adequate(memory, memory.q[j], profile, epsilon, settings.delta)
+
+
+@generic_with_default
+def is_adequate(memory: Any, q: Vector, q1: Vector, epsilon: float, delta: float) -> bool:
+    """Definition 8; where actions are amounts, over ranges (``economy/amounts``)."""
+    return adequate(q, q1, epsilon, delta)
 
 
 @part
@@ -499,7 +506,7 @@ def should_split(memory: Memory, settings: LearnerSettings, one: Profile, other:
     epsilon = current_epsilon(memory, settings) + settings.split_confidence * joint_error(
         one.error, other.error
     )
-    return not compatible(one.q1, other.q1, epsilon, epsilon)
+    return rules_apart(memory, one.q1, other.q1, epsilon) != 0
 
 
 @part

@@ -12,6 +12,14 @@ from distinguo.errors import DistinguoError
 from distinguo.learners.agent import Agent, widen
 from distinguo.learners.driver import first_action, get_action, locate, look_back, pauses
 from distinguo.learners.economy import figures
+from distinguo.learners.economy.amounts import (
+    RangeMemory,
+    fresh_bracket,
+    refine_bracket,
+    sampled_laws,
+    take_the_figures,
+    with_bracket,
+)
 from distinguo.learners.economy.memory import (
     Log,
     Memory,
@@ -38,6 +46,7 @@ from distinguo.representations.growing import (
 )
 from distinguo.seam import generic, generic_with_default, implements, part
 from distinguo.settings import LearnerSettings
+from distinguo.tasks.amounts import MOST_LAWS
 from distinguo.tasks.extent import Extent
 from distinguo.tasks.world import AFTER, BEFORE, look
 
@@ -142,12 +151,16 @@ def learn_from_trial(memory: Memory, agent: Agent, left: int) -> None:
     end_of_form(agent.settings, agent, left)
 
 
+take_the_figures((region_of_state, begin_in_region, learn_and_act, time_to_pause, learn_from_trial))
+
+
 class Economy(Learner):
     """The learner of Figures 1-6."""
 
     name = "economy"
     about = "the paper's learner: splits a region where a difference costs reward"
     settings: Any = LearnerSettings
+    uses_amounts = True
 
     def fresh(self, setup: Setup) -> Memory:
         """Begin with one prototype at the first state, or with the given prototypes."""
@@ -164,11 +177,13 @@ class Economy(Learner):
             if setup.categories
             else growing_voronoi(rows, setup.extent.widths, FIRST_ROOM)
         )
-        memory = fresh_memory(partition, setup.actions, len(setup.first))
+        bracket = None if setup.box is None else fresh_bracket(setup.box)
+        actions = setup.actions if bracket is None else len(bracket.points)
+        memory = fresh_memory(partition, actions, len(setup.first))
         memory.states[: len(rows)] = setup.prototypes or (setup.first,)
         if settings.optimistic:
             memory.q[: len(rows)] = max(setup.mean_reward, 0.0) / (1.0 - settings.gamma)
-        return memory
+        return memory if bracket is None else with_bracket(memory, bracket)
 
     def kernel_settings(self, settings: Any, memory: Any = None) -> Any:
         """The settings, in the class for the active or the non-active form."""
@@ -185,12 +200,36 @@ class Economy(Learner):
         if extent is not None and agent.settings.rescale:
             memory.partition.scale[:] = extent.widths
             memory.partition.weight[:] = 1.0 / memory.partition.scale
-        small = len(agent.log.regret) < ENTRIES * len(memory.q)
+        if isinstance(memory, RangeMemory):
+            memory = refine_bracket(memory, agent.settings)
+        small = agent.log.profiles.shape[2] != memory.q.shape[1] or len(agent.log.regret) < ENTRIES * len(
+            memory.q
+        )
         return agent._replace(memory=memory, log=self.fresh_log(memory) if small else agent.log)
 
     def fresh_log(self, memory: Memory) -> Log:
         """Return an empty log with room for a session."""
         return fresh_log(ENTRIES * len(memory.q), memory.q.shape[1])
+
+    def _in_kernels(self, agent: Agent) -> Agent:
+        self.set_laws(agent)
+        return super()._in_kernels(agent)
+
+    def set_laws(self, agent: Agent) -> None:
+        """Write the sampled amounts into the world, as laws without gains."""
+        table = self.laws(agent.memory)
+        if table is not None:
+            agent.world.laws[: len(table)] = table
+
+    def laws(self, memory: Any) -> np.ndarray | None:
+        """The sampled amounts, where actions are amounts."""
+        if not isinstance(memory, RangeMemory):
+            return None
+        return sampled_laws(memory, memory.partition.prototypes.shape[1])
+
+    def most_actions(self, memory: Any) -> int | None:
+        """How many amounts are sampled."""
+        return memory.q.shape[1] if isinstance(memory, RangeMemory) else None
 
     def reasons(self, agent: Agent) -> list[dict[str, Any]]:
         """The splits, merges and detachments, with reasons."""
@@ -225,7 +264,10 @@ class Economy(Learner):
 
     def checked(self, memory: Memory, fresh: Memory) -> Memory:
         """Check a memory from a file, which may have more room than a fresh one."""
-        same = memory.q.shape[1] == fresh.q.shape[1] and memory.states.shape[1] == fresh.states.shape[1]
+        known = isinstance(memory, RangeMemory) and memory.q.shape[1] <= MOST_LAWS
+        same = (known or memory.q.shape[1] == fresh.q.shape[1]) and memory.states.shape[
+            1
+        ] == fresh.states.shape[1]
         if not same or memory.partition.prototypes.shape[1] != fresh.partition.prototypes.shape[1]:
             raise ValueError("an array has an unexpected shape")
         return with_room(checked_memory(memory), 2 * int(memory.partition.size[0]) + 2)

@@ -18,7 +18,7 @@ from distinguo.learners.agent import (
     larger_arrays,
 )
 from distinguo.representations.growing import grown
-from distinguo.seam import part
+from distinguo.seam import generic_with_default, part
 from distinguo.settings import LearnerSettings
 
 #: The counters of this learner, as one record.
@@ -161,6 +161,12 @@ def fresh_log(room: int, actions: int) -> Log:
     )
 
 
+@generic_with_default
+def rules_apart(memory: Any, q1: Vector, q2: Vector, epsilon: float) -> int:
+    """Definition 9 with ``delta = epsilon``: the rules that keep two states apart, as bits."""
+    return incompatibility(q1, q2, epsilon, epsilon)
+
+
 @part
 def record(agent: Agent, kind: int, first: int, second: int, q1: Vector, q2: Vector) -> None:
     """Log an event between two prototypes, with their profiles."""
@@ -169,7 +175,7 @@ def record(agent: Agent, kind: int, first: int, second: int, q1: Vector, q2: Vec
     n = log.size[0]
     log.size[0] = n + 1
     log.kind[n, 0] = kind
-    log.kind[n, 1] = incompatibility(q1, q2, epsilon, epsilon)
+    log.kind[n, 1] = rules_apart(agent.memory, q1, q2, epsilon)
     log.kind[n, 2] = first
     log.kind[n, 3] = second
     log.kind[n, 4] = counts["trials"][0]

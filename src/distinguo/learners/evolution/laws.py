@@ -14,6 +14,7 @@ import numpy as np
 from distinguo.learners.agent import Agent
 from distinguo.learners.evolution.generations import (
     EVERY,
+    FEWEST,
     add_trials,
     begin_generation,
     begin_level,
@@ -30,17 +31,24 @@ from distinguo.learners.evolution.places import (
     by_scores,
     count_numbers,
     count_with_laws,
+    law_scale,
     numbers_with_another,
 )
+from distinguo.learners.evolution.proposals import set_proposal, standardise_again, steps_so_far
 from distinguo.learners.evolution.strategy import begin_distribution
 from distinguo.search.maps import copy_map, drop_prototype
 from distinguo.search.races import HOPELESS, is_hopeless
 
 WAIT, CLAIM, ON = "wait", "claim", "on"  #: what follows a trial of a test
-PAYS = 1.64  #: standard errors by which more regions must be better, in trials from the same starts
+PAYS = 2.5  #: standard errors by which more regions must be better, in trials from the same starts
 SLICE = 30_000  #: steps of a search before it is challenged, at the least, and then between two comparisons
 LONGEST = 4  #: slices that a search which challenges another may always have; else it has as many steps as the other
 EARLIEST = 2  #: slices before it may be given up
+#: Pairs of trials that decide while both maps are far from the target: for a map as large, and for a larger one.
+FEWEST_OF_EQUAL, FEWEST_OF_LARGER = 2, 5
+#: Times the way from the mean return to the least in the last long test: a larger loss of one trial ends a test.
+FAR_BELOW = 3.0
+AROUND_BEST = 0.3  #: width of a search around the best map, relative to a fresh one
 SPLIT_WIDTH = 0.5  #: of the distribution around a map in which a region was split, relative to a fresh one
 
 
@@ -58,7 +66,7 @@ def laws_of_numbers(memory: EvolutionMemory, numbers: np.ndarray, size: int) -> 
     dimensions, amounts = len(seen.centre), len(low)
     own = numbers[len(numbers) - size * amounts * (dimensions + 1) :].reshape(size, amounts, dimensions + 1)
     half, middle = (high - low)[:, None] / 2.0, (low + high) / 2.0
-    scaled = own * half * (2.0 / np.sqrt(dimensions + 1.0))
+    scaled = own * half * law_scale(dimensions)
     table = np.empty_like(scaled)
     table[..., :-1] = scaled[..., :-1] / seen.spread
     table[..., -1] = middle + scaled[..., -1] - table[..., :-1] @ seen.centre
@@ -109,7 +117,6 @@ def begin_law_search(agent: Agent, size: int) -> None:
     """Begin a search for so many laws from nothing."""
     memory = agent.memory
     status, dimensions = memory.status, len(memory.seen.mean)
-    standardise(memory)
     centre = np.zeros(count_with_laws(dimensions, size, int(memory.facts["amounts"][0])))
     if not by_scores(dimensions, size):
         borders = count_numbers(dimensions, size)
@@ -119,12 +126,26 @@ def begin_law_search(agent: Agent, size: int) -> None:
     _begin(agent, centre, size, 1.0)
 
 
-def _begin_split(agent: Agent) -> None:
-    """Begin a search around the present map with one more region: it has the law of another, and shares its place."""
+def begin_search_around_best(agent: Agent) -> None:
+    """Begin a search around the best map, which a model proposed; without one, a search for one law."""
     memory = agent.memory
-    status, size = memory.status, int(memory.status["prototypes"][0])
-    n, dimensions, amounts = int(status["numbers"][0]), len(memory.seen.mean), int(memory.facts["amounts"][0])
-    numbers, chosen = memory.distribution.mean[:n].copy(), int(agent.rng.integers(size))
+    if not np.isfinite(memory.status["best"][0]):
+        standardise_again(memory)
+        begin_law_search(agent, 1)
+        return
+    size = int(memory.best.size)
+    n = count_with_laws(len(memory.seen.mean), size, int(memory.facts["amounts"][0]))
+    memory.status["horizon"] = memory.status["limit"]
+    memory.status["trials"] = 1 if memory.facts["once"][0] else agent.settings.trials
+    _begin(agent, memory.laws.numbers[1, :n].copy(), size, AROUND_BEST)
+
+
+def _begin_split(agent: Agent) -> None:
+    """Begin a search around the best map with one more region: it has the law of another, and shares its place."""
+    memory = agent.memory
+    size, dimensions, amounts = int(memory.best.size), len(memory.seen.mean), int(memory.facts["amounts"][0])
+    n = count_with_laws(dimensions, size, amounts)
+    numbers, chosen = memory.laws.numbers[1, :n].copy(), int(agent.rng.integers(size))
     own = numbers[n - size * amounts * (dimensions + 1) :].reshape(size, -1)
     borders = numbers_with_another(numbers[: n - own.size], dimensions, size, chosen)
     _begin(agent, np.concatenate([borders, own.ravel(), own[chosen]]), size + 1, SPLIT_WIDTH)
@@ -168,11 +189,26 @@ def _set_tested(memory: EvolutionMemory) -> None:
     """Make the map that is tried next in a test: the one at the centre and the best one take turns."""
     status = memory.status[0]
     if status["place"] == 0:
-        _set_map(
-            memory, "central", memory.distribution.mean[: int(status["numbers"])], int(status["prototypes"])
-        )
+        _set_map(memory, "central", *_tested(memory))
         memory.seen.visits[:] = 0
     copy_candidate(memory, "best" if status["place"] % 2 else "central", "candidate")
+
+
+def _tested(memory: EvolutionMemory) -> tuple[np.ndarray, int]:
+    """The numbers that are tested, and how many laws they are: a proposal, or the centre of the distribution."""
+    status = memory.status[0]
+    size = int(status["proposed"])
+    if size:
+        n = count_with_laws(len(memory.seen.mean), size, int(memory.facts["amounts"][0]))
+        return memory.laws.numbers[0, :n], size
+    return memory.distribution.mean[: int(status["numbers"])], int(status["prototypes"])
+
+
+def _keep(memory: EvolutionMemory) -> None:
+    """Make what is tested the best map."""
+    numbers, _ = _tested(memory)
+    memory.laws.numbers[1, : len(numbers)] = numbers
+    copy_candidate(memory, "central", "best")
 
 
 def after_law_test(agent: Agent, gained: float) -> str:
@@ -187,23 +223,59 @@ def after_law_test(agent: Agent, gained: float) -> str:
     count, most = int(status["place"]) // 2, 1 if memory.facts["once"][0] else settings.tests
     own, target = candidates.tests[:count], target_of(memory)
     gains = own - candidates.tried[:count] if known else np.zeros(count)
-    if count < most and not (_is_decided(gains, known) and (np.isnan(target) or is_behind(own, target))):
+    if count < most and not _is_decided(memory, count, known):
         return WAIT
     memory.laws.gains[:] = gains.mean(), gains.std(ddof=1) / np.sqrt(count) if count > 1 else 0.0
-    if not known or _is_better(memory):
+    better = not known or _is_better(memory)
+    status["fruitless"] = 0 if better else status["fruitless"] + bool(status["proposed"])
+    if better:
         status["best"] = own.mean()
-        copy_candidate(memory, "central", "best")
-    elif count == most and not status["challenges"]:  # luck hides what is better
+        _keep(memory)
+    if count >= FEWEST_OF_LARGER:
+        both = own if not known else np.concatenate([own, candidates.tried[:count]])
+        status["low"] = min(both.min(), status["best"])
+    elif count == most and not status["challenges"] and not status["proposed"]:  # luck hides what is better
         add_trials(agent)
     if count == most and surely(own, settings.margin) >= target:
-        copy_candidate(memory, "central", "best")
-        return CLAIM
+        if (not known and status["reached"]) or own.std() == 0.0:
+            _keep(memory)
+            return CLAIM
+        status["reached"] = status["reached"] or steps_so_far(agent)
+    elif not known:
+        status["reached"] = 0  # what was good before was lucky
     return ON
 
 
-def _is_decided(gains: np.ndarray, known: bool) -> bool:
-    """Whether more trials would hardly change which map is better."""
-    return bool(known) and (is_hopeless(gains) or is_hopeless(-gains))
+def is_polished(agent: Agent) -> bool:
+    """Whether the best map reached the target, and so many steps have passed since that it is to be claimed."""
+    reached = int(agent.memory.status["reached"][0])
+    return bool(reached and steps_so_far(agent) >= (1.0 + agent.settings.polish) * reached)
+
+
+def begin_last_test(memory: EvolutionMemory) -> None:
+    """Test the best map alone, to claim it."""
+    size = int(memory.best.size)
+    n = count_with_laws(len(memory.seen.mean), size, int(memory.facts["amounts"][0]))
+    memory.status["best"] = -np.inf
+    set_proposal(memory, memory.laws.numbers[1, :n].copy(), size)
+
+
+def _is_decided(memory: EvolutionMemory, count: int, known: bool) -> bool:
+    """Whether more trials would hardly change which map is better; less is enough while the target is far."""
+    status = memory.status[0]
+    own, other, target = memory.candidates.tests[:count], memory.candidates.tried[:count], target_of(memory)
+    if not known:
+        return count >= FEWEST and not own.mean() >= target
+    gains, larger = own - other, memory.central.size > memory.best.size
+    promising = larger and gains.mean() > 0.0
+    if gains.min() < -FAR_BELOW * (status["best"] - status["low"]):
+        return True
+    far = max(own.max(), other.max()) < target
+    if far and count >= (FEWEST_OF_LARGER if promising else FEWEST_OF_EQUAL):
+        return True
+    sure = larger and count >= FEWEST_OF_LARGER and gains.mean() > PAYS * gains.std(ddof=1) / np.sqrt(count)
+    better = sure or (not larger and is_hopeless(-gains))
+    return (is_hopeless(gains) or better) and (np.isnan(target) or is_behind(own, target))
 
 
 def _is_better(memory: EvolutionMemory) -> bool:
@@ -253,7 +325,7 @@ def _challenge(agent: Agent) -> None:
     """Begin another search: from nothing with one more law, around a split of this map, or from nothing again."""
     memory, most = agent.memory, agent.settings.regions
     status = memory.status[0]
-    size, kind = int(status["prototypes"]), int(status["restarts"]) % 3
+    size, kind = int(memory.best.size), int(status["restarts"]) % 3
     for kept, array in zip(memory.paused, memory.distribution, strict=True):
         kept[:] = array
     memory.paused_status[:] = memory.status

@@ -8,7 +8,7 @@ depends less on luck than the best candidate does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,11 +37,13 @@ from distinguo.learners.evolution.laws import (
     CLAIM,
     WAIT,
     after_law_test,
-    begin_law_search,
+    begin_last_test,
+    begin_search_around_best,
     copy_candidate,
     drop_with_law,
     has_laws,
     is_law_test_due,
+    is_polished,
     is_slice_over,
     next_slice,
     set_law_trial,
@@ -56,7 +58,10 @@ from distinguo.learners.evolution.memory import (
     checked_evolution_memory,
     fresh_evolution_memory,
 )
-from distinguo.learners.evolution.trials import draw_start, run_candidate
+from distinguo.learners.evolution.proposals import are_due as proposals_are_due
+from distinguo.learners.evolution.proposals import are_over as proposals_are_over
+from distinguo.learners.evolution.proposals import has_enough_to_learn_from, propose_laws
+from distinguo.learners.evolution.trials import Noting, draw_start, run_candidate
 from distinguo.learners.learner import Learner, Setup, register
 from distinguo.seam import at_speed
 from distinguo.search.maps import controller_of, copy_map
@@ -65,7 +70,8 @@ from distinguo.tasks.spec import Goal, Hold, TaskSpec
 from distinguo.tasks.task import has_one_start
 
 #: Where actions are amounts.
-LAW_SETTINGS = {"learner.warm_up": 4, "learner.regions": 4, "learner.longer": 2}
+MOST_WARM_UP = 10  #: times as many trials of random laws, where they are short
+LAW_SETTINGS = {"learner.warm_up": 16, "learner.regions": 4, "learner.longer": 2}
 
 
 class Refutations:
@@ -85,7 +91,7 @@ class Refutations:
     def refuted(self, agent: Agent, returns: Sequence[float]) -> None:
         """Look for another map; where trials should never end, in trials of twice the length."""
         status = agent.memory.status
-        status["best"] = -np.inf
+        status["best"], status["reached"] = -np.inf, 0
         if agent.memory.facts["hold"][0]:
             status["limit"] *= 2
 
@@ -168,6 +174,7 @@ class Evolution(Learner):
             at_speed(draw_start, agent.world)(agent.world, agent.rng, start)
             candidates.starts[place % len(candidates.starts)] = start
         seen.low[:], seen.high[:] = np.inf, -np.inf
+        status["begun"] += has_laws(memory)
 
     def advance(self, agent: Agent, cap: int, steps: int, left: int = NO_BUDGET) -> int:
         """Run the trial to its end, unless fewer steps are left."""
@@ -176,10 +183,13 @@ class Evolution(Learner):
         if has_laws(memory):
             agent.world.laws[:] = memory.laws.candidate
         hold = bool(memory.facts["hold"][0])
+        begun, before = int(memory.status["begun"][0]) - 1, int(memory.status["noted"][0])
+        noting = Noting(memory.experience, memory.laws.box, begun, before)
         length, gained, ended = at_speed(run_candidate, agent.world)(
-            agent.world, memory.candidate, memory.seen, agent.progress, hold, min(most, left)
+            agent.world, memory.candidate, memory.seen, noting, agent.progress, hold, min(most, left)
         )
         counts["trial_steps"] += length
+        memory.status["noted"] += length
         counts["length"], counts["gained"] = length, gained
         if not ended and length < most:
             return SPENT
@@ -250,10 +260,10 @@ def _conclude(agent: Agent, gained: float, ended: bool) -> None:
     if status["phase"] != CENTRE or not has_laws(memory):
         status["place"] += 1
     if status["phase"] == WARM_UP:
-        if place + 1 >= agent.settings.warm_up:
+        if place + 1 >= agent.settings.warm_up and not _is_too_little(agent, place + 1):
             set_first_limit(agent)
             if has_laws(memory):
-                begin_law_search(agent, 1)
+                _propose_or(agent, begin_search_around_best)
             else:
                 begin_map_search(agent)
     elif status["phase"] == GENERATION:
@@ -368,13 +378,46 @@ def _go_on(agent: Agent) -> None:
     memory = agent.memory
     status = memory.status[0]
     if has_laws(memory):
-        (next_slice if status["over"] else begin_generation)(agent)
+        _go_on_with_laws(agent)
     elif has_stalled(agent) or has_collapsed(memory):
         status["restarts"] += 1
         agent.progress.counts["attempt"] += 1
         begin_map_search(agent)
     else:
         begin_generation(agent)
+
+
+def _go_on_with_laws(agent: Agent) -> None:
+    """Go on to the last test, to another proposal of a model, or to the next generation or search."""
+    memory = agent.memory
+    status = memory.status[0]
+    if is_polished(agent):
+        begin_last_test(memory)
+    elif status["proposed"]:
+        if status["numbers"]:
+            _propose_or(agent, begin_generation)
+        else:
+            _propose_or(agent, begin_search_around_best)
+    elif proposals_are_due(agent):
+        if status["over"]:
+            next_slice(agent)
+        _propose_or(agent, begin_generation)
+    else:
+        (next_slice if status["over"] else begin_generation)(agent)
+
+
+def _propose_or(agent: Agent, otherwise: Callable[[Agent], None]) -> None:
+    """Let a model propose laws; do something else if there were enough proposals, or there is no model."""
+    if proposals_are_over(agent) or not propose_laws(agent, fixed=bool(agent.memory.status["numbers"][0])):
+        agent.memory.status["proposed"] = 0
+        otherwise(agent)
+
+
+def _is_too_little(agent: Agent, trials: int) -> bool:
+    """Whether the first random laws left too little to fit a model to."""
+    memory, settings = agent.memory, agent.settings
+    wants = has_laws(memory) and settings.model and trials < MOST_WARM_UP * settings.warm_up
+    return bool(wants and not has_enough_to_learn_from(memory))
 
 
 EVOLUTION = Evolution.name

@@ -15,6 +15,9 @@ from distinguo.search.maps import PrototypeMap, prototype_map
 MOST_PROTOTYPES = 16  #: that a map has room for
 MOST_NUMBERS = 3_000  #: that a search is made over; its covariances then take 72 MB
 MOST = 10**15  #: of any counter
+MOST_REMEMBERED = 20_000  #: steps that a model of the task is fitted to
+MOST_NUMBERS_REMEMBERED = 2_000_000  #: the same in numbers, where observations are many
+MOST_FIRST = 64  #: starts that a model imagines trials from
 
 #: The phases: random maps, the candidates of a generation, the map at the centre, the same with fewer prototypes.
 WARM_UP, GENERATION, CENTRE, SHRINK = 0, 1, 2, 3
@@ -66,6 +69,17 @@ class EvolutionSettings(NamedTuple):
     horizon: Annotated[
         int, Field(ge=1, le=10**6, description="steps of a trial at most, where the task has no limit")
     ] = 1_000
+    model: Annotated[
+        bool, Field(description="where actions are amounts, search for laws in a model of the task, too")
+    ] = True
+    polish: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1_000,
+            description="where actions are amounts, go on for so many times the steps that the target took",
+        ),
+    ] = 4.0
 
 
 STATUS = np.dtype(
@@ -90,12 +104,23 @@ STATUS = np.dtype(
         ("steps", np.int64),  # of the candidates of this search
         ("due", np.int64),  # the same, when it is compared or challenged next
         ("over", np.int64),  # whether a slice of the search ends with the test of its centre
+        ("noted", np.int64),  # steps that the model may be fitted to, and those that were forgotten
+        ("begun", np.int64),  # trials with laws
+        (
+            "proposed",
+            np.int64,
+        ),  # laws of the map that a model proposes and a test tries; 0 if it is no proposal
+        ("proposals", np.int64),  # of models so far
+        ("fruitless", np.int64),  # the latest of them that were no better than the best map
+        ("again", np.int64),  # steps of all trials when a model is asked next
+        ("reached", np.int64),  # steps of all trials when the best map reached the target; 0 before
         ("sigma", np.float64),  # the width of the distribution
         ("level", np.float64),  # the mean return of the better halves, smoothed
         ("base", np.float64),  # that of the first generation
         ("noise", np.float64),  # the standard deviation of the returns of a generation
         ("highest", np.float64),  # the greatest level so far
         ("best", np.float64),  # the mean return of the best map in its tests
+        ("low", np.float64),  # the least return in the last long test
     ],
     align=True,
 )
@@ -155,9 +180,21 @@ class LawTables(NamedTuple):
     central: Annotated[np.ndarray, field(float, MOST_PROTOTYPES, "amounts", "affine")]
     best: Annotated[np.ndarray, field(float, MOST_PROTOTYPES, "amounts", "affine")]
     box: Annotated[np.ndarray, field(float, 2, "amounts")]  #: the least and the greatest of each amount
+    numbers: Annotated[np.ndarray, field(float, 2, "numbers")]  #: of the proposal and of the best map
     gains: Annotated[
         np.ndarray, field(float, 2)
     ]  #: of the map at the centre over the best one: mean, standard error
+
+
+class NotedSteps(NamedTuple):
+    """The latest steps of trials with laws; else empty."""
+
+    before: Annotated[np.ndarray, field(float, "rows", "dimensions")]  #: what was observed
+    amounts: Annotated[np.ndarray, field(float, "rows", "amounts")]  #: that were taken
+    reward: Annotated[np.ndarray, field(float, "rows")]
+    ended: Annotated[np.ndarray, field(int, "rows")]  #: whether the step ended the trial
+    after: Annotated[np.ndarray, field(float, "rows", "dimensions")]
+    first: Annotated[np.ndarray, field(float, "firsts", "dimensions")]  #: observed when trials began
 
 
 class EvolutionMemory(NamedTuple):
@@ -170,6 +207,7 @@ class EvolutionMemory(NamedTuple):
     candidates: Candidates
     seen: Seen
     laws: LawTables
+    experience: NotedSteps
     paused: Distribution  #: of the search for laws that is challenged
     paused_status: Annotated[np.ndarray, field(STATUS, 1)]
     status: Annotated[np.ndarray, field(STATUS, 1)]
@@ -203,6 +241,7 @@ def fresh_evolution_memory(
         "trials": max(settings.trials, settings.most_trials, settings.tests),
         "amounts": amounts,
         "affine": dimensions + 1,
+        **_rooms_of_experience(dimensions, amounts),
     }
     one = prototype_map(np.zeros((1, dimensions)), [0], np.ones(dimensions), MOST_PROTOTYPES)
     given: dict[str, Any] = {name: _copied(one) for name in MAPS}
@@ -212,14 +251,23 @@ def fresh_evolution_memory(
         "candidates": Candidates,
         "seen": Seen,
         "laws": LawTables,
+        "experience": NotedSteps,
     }
     given |= {name: fresh_arrays(kind, {}, **sizes) for name, kind in tables.items()}
     memory: EvolutionMemory = fresh_arrays(EvolutionMemory, given, **sizes)
     status = memory.status
-    for name in ("level", "highest", "best"):
+    for name in ("level", "highest", "best", "low"):
         status[name] = -np.inf
     status["trials"], status["sigma"], status["dropped"] = settings.trials, 1.0, -1
     return memory
+
+
+def _rooms_of_experience(dimensions: int, amounts: int) -> dict[str, int]:
+    """How many steps and starts are remembered; none where actions are no amounts."""
+    if not amounts:
+        return {"rows": 0, "firsts": 0}
+    rows = MOST_NUMBERS_REMEMBERED // (2 * dimensions + amounts + 2)
+    return {"rows": max(1, min(MOST_REMEMBERED, rows)), "firsts": MOST_FIRST}
 
 
 def _copied(given: PrototypeMap) -> PrototypeMap:
@@ -238,8 +286,13 @@ def checked_evolution_memory(memory: EvolutionMemory, fresh: EvolutionMemory) ->
         "trials": trials,
         "amounts": fresh.laws.box.shape[1],
         "affine": fresh.laws.best.shape[2],
+        "rows": len(fresh.experience.reward),
+        "firsts": len(fresh.experience.first),
     }
-    tables = (memory.distribution, memory.paused, memory.candidates, memory.seen, memory.laws, memory)
+    tables = (
+        *(memory.distribution, memory.paused, memory.candidates),
+        *(memory.seen, memory.laws, memory.experience, memory),
+    )
     for table in tables:
         check_arrays(table, **sizes)
     if memory.facts.tobytes() != fresh.facts.tobytes() or (memory.laws.box != fresh.laws.box).any():
@@ -271,6 +324,7 @@ def _check_status(memory: EvolutionMemory, sizes: dict[str, int]) -> None:
         "candidate": sizes["population"],
         "trials": sizes["trials"],
         "dropped": memory.central.size,
+        "proposed": MOST_PROTOTYPES,
     }
     for name, value in zip(STATUS.names or (), status, strict=True):
         if not -1 <= value <= most.get(name, MOST) if STATUS[name].kind == "i" else np.isnan(value):
@@ -289,6 +343,7 @@ def _check_status(memory: EvolutionMemory, sizes: dict[str, int]) -> None:
         memory.seen.mean,
         memory.seen.spread,
         *memory.laws,
+        *memory.experience,
     )
     if not all(np.isfinite(array).all() for array in numbers) or (np.diag(covariance) < 0.0).any():
         raise ValueError("the distribution is inconsistent")
@@ -303,6 +358,9 @@ def _check_search(memory: EvolutionMemory, dimensions: int) -> None:
     size, phase = int(status["prototypes"]), status["phase"]
     amounts = int(memory.facts["amounts"][0])
     sized = size >= (1 if amounts else 2) and status["numbers"] == count_with_laws(dimensions, size, amounts)
+    sized |= (
+        amounts > 0 and status["proposed"] > 0 and status["numbers"] == size == 0
+    )  # no search by trials yet
     both = 2 if amounts and phase == CENTRE else 1  # the map at the centre and the best one take turns
     placed = 0 <= status["place"] < both * len(candidates.starts)
     drawn = phase != GENERATION or 0 <= status["candidate"] < len(candidates.drawn)

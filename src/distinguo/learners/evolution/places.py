@@ -36,6 +36,15 @@ def count_with_laws(dimensions: int, prototypes: int, amounts: int) -> int:
     return count_numbers(dimensions, prototypes) + prototypes * amounts * (dimensions + 1)
 
 
+def law_scale(dimensions: int) -> float:
+    """What the numbers of a law are multiplied by, so that random ones spread amounts over their box.
+
+    >>> law_scale(3)
+    1.0
+    """
+    return 2.0 / float(np.sqrt(dimensions + 1.0))
+
+
 def most_numbers(dimensions: int, prototypes: int, amounts: int = 0) -> int:
     """How many numbers a map of at most so many prototypes is found by."""
     return max(count_with_laws(dimensions, size, amounts) for size in range(2, prototypes + 1))
@@ -95,3 +104,30 @@ def numbers_with_another(numbers: np.ndarray, dimensions: int, prototypes: int, 
         return np.concatenate([numbers, scores[chosen]])
     places, widths = prototypes_of_numbers(numbers, dimensions, prototypes)
     return np.concatenate([places.ravel(), places[chosen], np.log(widths)])
+
+
+def standardised_again(
+    numbers: np.ndarray,
+    prototypes: int,
+    before: tuple[np.ndarray, np.ndarray],
+    now: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Return the numbers of the same map of laws for observations with another centre and spread.
+
+    >>> old, new = (np.array([0.0]), np.array([1.0])), (np.array([1.0]), np.array([2.0]))
+    >>> standardised_again(np.array([3.0, 0.5]), 1, old, new).tolist()  # 3 s + 0.5 = 6 (s - 1) / 2 + 3.5
+    [6.0, 3.5]
+    """
+    (centre, spread), (new_centre, new_spread) = before, now
+    dimensions = len(centre)
+    borders = count_numbers(dimensions, prototypes)
+    affine = numbers if by_scores(dimensions, prototypes) else numbers[borders:]
+    rows = affine.reshape(-1, dimensions + 1).copy()
+    rows[:, -1] += rows[:, :-1] @ ((new_centre - centre) / spread)
+    rows[:, :-1] *= new_spread / spread
+    if by_scores(dimensions, prototypes):
+        return rows.ravel()
+    places = numbers[:borders].reshape(prototypes + 1, dimensions).copy()
+    places[:-1] = (places[:-1] * spread + centre - new_centre) / new_spread
+    places[-1] += np.log(spread / new_spread)
+    return np.concatenate([places.ravel(), rows.ravel()])

@@ -74,6 +74,7 @@ class Surprise(Economy):
     name = "surprise"
     about = "the paper's learner without mini-trials: a surprising state becomes a region at once"
     settings = SurpriseSettings
+    uses_amounts = False
     suggested_by_return = SURPRISE_BY_RETURN
 
     def suggested_for(self, spec: TaskSpec) -> Mapping[str, Any]:

@@ -66,6 +66,7 @@ class Scheduled(Economy):
     name = "scheduled"
     about = "the paper's learner with another order of investigations"
     settings: Any = ScheduledSettings
+    uses_amounts = False
 
     def fresh(self, setup: Setup) -> Any:
         """Begin as the paper's learner does, with an empty agenda."""

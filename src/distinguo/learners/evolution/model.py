@@ -1,0 +1,254 @@
+"""A model of the task, fitted to what was observed, in which laws are searched for before they are tried.
+
+A step of the environment says more than its share of a return: what was observed, which amounts were taken, and what
+followed. A ridge regression on fixed features (the numbers themselves, their products, and hinges between points that
+were observed) predicts the next observation and the reward. A search for laws in the model costs no steps. Its result
+is only a proposal: what counts are trials in the task itself, and these improve the model where it was wrong.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from distinguo.learners.evolution.memory import EvolutionMemory, NotedSteps
+from distinguo.learners.evolution.places import law_scale, prototypes_of_numbers
+from distinguo.references import by_reference
+from distinguo.seam import kernel
+
+HINGES = 100  #: features that bend at a plane between observed points
+MOST_FOR_PRODUCTS = 24  #: inputs up to which products of two are features, too
+RIDGE = 1e-7  #: the penalty of the regression, relative to the number of rows
+COVERED = 0.02  #: share of the trials' ends below which a side of the box of observations explains nothing
+FEWEST_ROWS = 100  #: steps before there is a model
+
+
+class TaskModel(NamedTuple):
+    """The regression: standardised observations and amounts to the change of observations and the reward."""
+
+    planes: np.ndarray  #: (inputs, hinges)
+    offsets: np.ndarray  #: (hinges,)
+    weights: np.ndarray  #: (features, dimensions + 1)
+    low: np.ndarray  #: (dimensions,) what was observed where trials went on
+    high: np.ndarray
+    ends_low: np.ndarray  #: (dimensions,) whether a trial ends beyond that side
+    ends_high: np.ndarray
+    last: float  #: the mean reward of a step that ended a trial
+    least: float  #: the extreme rewards
+    most: float
+
+
+def rows_of(memory: EvolutionMemory) -> NotedSteps:
+    """The steps that are remembered."""
+    noted, status = memory.experience, memory.status[0]
+    count = min(int(status["noted"]), len(noted.reward))
+    trials = min(int(status["begun"]), len(noted.first))
+    before, amounts, reward, ended, after = (array[:count] for array in noted[:-1])
+    return NotedSteps(before, amounts, reward, ended, after, noted.first[:trials])
+
+
+def work_of_step(memory: EvolutionMemory) -> int:
+    """The multiplications that predict one step.
+
+    >>> from distinguo.learners.evolution.memory import EvolutionSettings, fresh_evolution_memory
+    >>> work_of_step(fresh_evolution_memory(3, 3, EvolutionSettings(), amounts=1))
+    860
+    """
+    dimensions, inputs = len(memory.seen.mean), len(memory.seen.mean) + memory.experience.amounts.shape[1]
+    products = inputs * (inputs + 1) // 2 if inputs <= MOST_FOR_PRODUCTS else 0
+    return (1 + inputs + products + HINGES) * (dimensions + 1) + inputs * HINGES
+
+
+def fitted_model(memory: EvolutionMemory, rng: Generator) -> TaskModel | None:
+    """Fit the model; None if there is too little to learn from."""
+    known, seen = rows_of(memory), memory.seen
+    going = known.ended == 0
+    if going.sum() < FEWEST_ROWS:
+        return None
+    low, high = memory.laws.box
+    before, after = (known.before - seen.centre) / seen.spread, (known.after - seen.centre) / seen.spread
+    taken = (known.amounts - (low + high) / 2.0) / ((high - low) / 2.0)
+    inputs = np.ascontiguousarray(np.hstack([before, taken]))
+    planes = rng.standard_normal((inputs.shape[1], HINGES)) / np.sqrt(inputs.shape[1])
+    offsets = -np.einsum("hi,ih->h", inputs[rng.integers(len(inputs), size=HINGES)], planes)
+    features = _features(inputs, planes, offsets)[going]
+    wanted = np.hstack([after - before, known.reward[:, None]])[going]
+    squares = features.T @ features
+    squares[np.diag_indices_from(squares)] += RIDGE * (len(features) + np.diag(squares).mean())
+    weights = np.ascontiguousarray(np.linalg.solve(squares, features.T @ wanted))
+    lowest = np.minimum(before.min(axis=0), after[going].min(axis=0))
+    highest = np.maximum(before.max(axis=0), after[going].max(axis=0))
+    sides = (lowest, highest, *_sides_of_ends(after[~going], lowest, highest))
+    last = 0.0 if going.all() else float(known.reward[~going].mean())
+    extremes = float(known.reward.min()), float(known.reward.max())
+    return TaskModel(planes, offsets, weights, *sides, last, *extremes)
+
+
+def _sides_of_ends(ends: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sides of the box of observations beyond which trials ended: as few as explain the ends."""
+    beyond = np.hstack([ends < low, ends > high])
+    chosen = np.zeros(beyond.shape[1])
+    left = np.ones(len(ends), dtype=bool)
+    while left.any():
+        counts = beyond[left].sum(axis=0)
+        if counts.max() <= COVERED * len(ends):
+            break
+        side = int(counts.argmax())
+        chosen[side] = 1.0
+        left &= ~beyond[:, side]
+    return chosen[: len(low)].copy(), chosen[len(low) :].copy()
+
+
+def _features(inputs: np.ndarray, planes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    count, width = inputs.shape
+    columns = [np.ones((count, 1)), inputs]
+    if width <= MOST_FOR_PRODUCTS:
+        columns += [inputs[:, i : i + 1] * inputs[:, i:] for i in range(width)]
+    columns.append(np.maximum(inputs @ planes + offsets, 0.0))
+    return np.hstack(columns)
+
+
+# ---- imagined trials -----------------------------------------------------------------------------------------------
+
+
+class WorkSpace(NamedTuple):
+    """Work space of imagined trials, as kernels allocate nothing."""
+
+    s: np.ndarray  #: (dimensions,) the standardised observation
+    x: np.ndarray  #: (inputs,) the same with the amounts
+    hinges: np.ndarray
+    change: np.ndarray  #: (dimensions + 1,) of the observation, and the reward
+
+
+class ImaginedMap(NamedTuple):
+    """A map of laws of standardised observations; they give amounts from -1 to 1."""
+
+    places: np.ndarray
+    widths: np.ndarray
+    laws: np.ndarray
+
+
+@kernel
+def imagine(
+    given: ImaginedMap,
+    starts: np.ndarray,
+    steps: int,
+    model: TaskModel,
+    room: WorkSpace,
+    hold: bool,
+    products: bool,
+) -> float:
+    """The mean return of a map in trials of the model."""
+    given, model, room = by_reference(given), by_reference(model), by_reference(room)
+    dimensions, total = len(room.s), 0.0
+    for n in range(starts.shape[0]):
+        for i in range(dimensions):
+            room.s[i] = starts[n, i]
+        length, ended = 0, False
+        while not ended and length < steps:
+            _take_amounts(given, _nearest(given, room.s), room)
+            f = _predict_evenly(model, room, products)
+            _predict_bends(model, room, f)
+            ended = _move(model, room)
+            length += 1
+            r = model.last if ended else min(model.most, max(model.least, room.change[dimensions]))
+            total += 1.0 if hold else r
+    return total / starts.shape[0]
+
+
+@kernel
+def _nearest(given: ImaginedMap, s: np.ndarray) -> int:
+    nearest, least = 0, np.inf
+    for p in range(given.places.shape[0]):
+        distance = 0.0
+        for i in range(len(s)):
+            difference = (s[i] - given.places[p, i]) / given.widths[i]
+            distance += difference * difference
+        if distance < least:
+            nearest, least = p, distance
+    return nearest
+
+
+@kernel
+def _take_amounts(given: ImaginedMap, a: int, room: WorkSpace) -> None:
+    laws, s, x = given.laws, room.s, room.x
+    dimensions = len(s)
+    for i in range(dimensions):
+        x[i] = s[i]
+    for k in range(laws.shape[1]):
+        u = laws[a, k, dimensions]
+        for i in range(dimensions):
+            u += laws[a, k, i] * s[i]
+        x[dimensions + k] = min(1.0, max(-1.0, u))
+
+
+@kernel
+def _predict_evenly(model: TaskModel, room: WorkSpace, products: bool) -> int:
+    """Begin the prediction with the features without bends: how many there are."""
+    weights, x, change = model.weights, room.x, room.change
+    for j in range(len(change)):
+        change[j] = weights[0, j]
+    f = 1
+    for i in range(len(x)):
+        for j in range(len(change)):
+            change[j] += weights[f, j] * x[i]
+        f += 1
+    for i in range(len(x) if products else 0):
+        for k in range(i, len(x)):
+            product = x[i] * x[k]
+            for j in range(len(change)):
+                change[j] += weights[f, j] * product
+            f += 1
+    return f
+
+
+@kernel
+def _predict_bends(model: TaskModel, room: WorkSpace, f: int) -> None:
+    """Add the other features, which begin at ``f``."""
+    weights, x, hinges, change = model.weights, room.x, room.hinges, room.change
+    for h in range(len(hinges)):
+        hinges[h] = model.offsets[h]
+    for i in range(len(x)):
+        for h in range(len(hinges)):
+            hinges[h] += model.planes[i, h] * x[i]
+    for h in range(len(hinges)):
+        if hinges[h] > 0.0:
+            for j in range(len(change)):
+                change[j] += weights[f + h, j] * hinges[h]
+
+
+@kernel
+def _move(model: TaskModel, room: WorkSpace) -> bool:
+    """Go to the predicted observation, which stays among those observed; whether the trial ends there."""
+    s, change, ended = room.s, room.change, False
+    for i in range(len(s)):
+        s[i] += change[i]
+        if s[i] < model.low[i]:
+            ended = ended or model.ends_low[i] > 0.0
+            s[i] = model.low[i]
+        elif s[i] > model.high[i]:
+            ended = ended or model.ends_high[i] > 0.0
+            s[i] = model.high[i]
+    return ended
+
+
+class Imagined:
+    """The imagined return of the numbers of a search, from some starts."""
+
+    def __init__(self, memory: EvolutionMemory, model: TaskModel, size: int, steps: int) -> None:
+        dimensions, amounts = len(memory.seen.centre), int(memory.facts["amounts"][0])
+        self.model, self.steps, self.hold = model, steps, bool(memory.facts["hold"][0])
+        self.shape = (size, amounts, dimensions + 1)
+        self.products = dimensions + amounts <= MOST_FOR_PRODUCTS
+        self.room = WorkSpace(*map(np.zeros, (dimensions, dimensions + amounts, HINGES, dimensions + 1)))
+
+    def __call__(self, numbers: np.ndarray, starts: np.ndarray) -> float:
+        """The mean return from these starts."""
+        size, amounts, affine = self.shape
+        borders = len(numbers) - size * amounts * affine
+        places, widths = prototypes_of_numbers(numbers[:borders], affine - 1, size)
+        laws = numbers[borders:].reshape(self.shape) * law_scale(affine - 1)
+        given = ImaginedMap(*map(np.ascontiguousarray, (places, widths, laws)))
+        return float(imagine(given, starts, self.steps, self.model, self.room, self.hold, self.products))
