@@ -101,7 +101,7 @@ def table() -> str:
             for name in ("score", "prototypes", "model_steps", "seconds")
         }
         lines.append(
-            f"| {task} | `{learner}` | {len(own)} | {solved} | {middle['score']:,.4g} | {middle['prototypes']:g} | "
+            f"| {task} | `{learner}` | {len(own)} | {solved} | {middle['score']:,.0f} | {middle['prototypes']:g} | "
             f"{middle['model_steps']:,.0f} | {middle['seconds']:.0f} |"
         )
     return "\n".join(lines)

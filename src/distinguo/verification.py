@@ -24,6 +24,7 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError, checks_names, counted
 from distinguo.evaluation.simulate import Outcome, evaluate
 from distinguo.evaluation.tester import Evaluation, trained_values
+from distinguo.offline.task import OF_A_LOG, is_logged
 from distinguo.progress import show_progress
 from distinguo.proof.declared.diagnosis import Diagnosis, diagnose
 from distinguo.proof.declared.question import PROGRAM
@@ -76,7 +77,8 @@ def subject_of(what: Any, task: Any, seed: int) -> Subject:
 def _(what: Run, task: Any, seed: int) -> Subject:
     name = str(what.path) if what.path else f"the run of seed {what.configuration.seed}"
     home = what.configuration.spec.name
-    if isinstance(task, str) and task != home:
+    logged = is_logged(what.configuration.spec.task)  # then the task that was logged may be named
+    if isinstance(task, str) and task != home and not logged:
         raise DistinguoError(f"{name} is a run of {home}, not of {task}.")
     spec = as_run(what, task).configuration.spec
     seed = what.configuration.seed
@@ -239,7 +241,7 @@ def verify(
     subject = subject_of(what, task, check_seed(seed))
     request = Request(subject.spec, subject.controller, seed, cells, steps, disturbance, ranges or {})
     folder = _made(subject.folder if out is None else Path(out))
-    found = question_for(request)
+    found = OF_A_LOG if is_logged(request.spec.task) else question_for(request)
     question, obstacle = (BOUNDED, found) if isinstance(found, str) else (found, "")
     if folder is not None and question.certifies:
         check_place(request, folder, own=folder == subject.folder)

@@ -13,6 +13,7 @@ from distinguo.exports.agreement import amounts_chosen, chosen
 from distinguo.exports.decision import decision_of
 from distinguo.exports.onnx import INPUT, onnx_model, onnx_session, to_onnx
 from distinguo.exports.write import render
+from distinguo.proof.verify import Cited, Fingerprint
 from distinguo.tasks.amounts import amounts_of
 from tests.exports.test_header import in_numpy
 from tests.exports.test_programs import MAPS, tried_on, usable
@@ -85,6 +86,18 @@ def test_a_model_says_what_it_is_and_what_was_measured() -> None:
     assert model.opset_import[0].version == 13
     names = {node.op_type for node in model.graph.node}
     assert {"Sub", "Mul", "ReduceSum", "ArgMin", "Gather"} <= names
+
+
+def test_a_certificate_is_claimed_for_the_operations_of_python() -> None:
+    cited = Cited(Fingerprint("certificate.json", "ab" * 32, "all states"))
+    named = MAPS["pole"](np.random.default_rng(3))._replace(certificates=cited)
+    for arithmetic, words in (
+        ("double", "of Python's operations in their order"),
+        ("float", "not of this one"),
+    ):
+        model = onnx.load_from_string(to_onnx(decision_of(named, arithmetic), "hover").content)
+        assert "ab" * 32 in model.doc_string
+        assert words in model.doc_string
 
 
 def test_a_runtime_without_an_operator_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from distinguo.cli.distil import _teacher
 from distinguo.errors import DistinguoError
 from distinguo.offline.log import ARRAYS, Transitions
 from distinguo.offline.readers import load_log
@@ -141,3 +142,12 @@ def test_pickles_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DistinguoError, match=r"is damaged or not an .npz file"):
         load_log(tmp_path / "log.npz")
     assert not (tmp_path / "opened").exists()
+
+
+def test_a_log_is_a_teacher(tmp_path: Path) -> None:
+    """Its actions in its states are what the teacher answers; a log of another task is rejected."""
+    log = record_log("puck", steps=200, seed=6, out=tmp_path / "log.npz")
+    teacher = _teacher(str(tmp_path / "log.npz"), "puck", {}, print)
+    assert np.array_equal(teacher.answer(log.before[1:]), log.action[1:])
+    with pytest.raises(DistinguoError, match="observations of 2 coordinates, but CartPole-v1 has 4"):
+        _teacher(str(tmp_path / "log.npz"), "CartPole-v1", {}, print)

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import distinguo as dg
+from distinguo.cli import app
 from distinguo.errors import DistinguoError
 from distinguo.offline.log import Transitions, checked_log
 from distinguo.offline.record import record_log as record
 from distinguo.offline.task import is_logged, log_of, log_spec
+from distinguo.runs.folder import write_run
+from distinguo.runs.logged import logged
 from distinguo.seam import kernel
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.task import actions, seeded, start, transition
@@ -119,8 +123,11 @@ def test_compiled_answers_are_the_same_and_a_run_can_be_opened_again(tmp_path: P
     assert transition(opened.configuration.spec.task, first, 0) == transition(
         run.configuration.spec.task, first, 0
     )
-    real = dg.open_run(tmp_path / "run", "puck").configuration.spec
-    assert real.name == "puck"
+    assert dg.open_run(tmp_path / "run", "puck").configuration.spec.name == "puck"
+    assert dg.verify(tmp_path / "run", task="puck").verdict in ("proven", "not proven")
+    copied = tmp_path / "copied"
+    write_run(opened, copied)
+    assert is_logged(dg.open_run(copied).configuration.spec.task)
     with pytest.raises(
         DistinguoError, match=r"CartPole-v1 does not fit a run of log.csv: it has 4 coordinates"
     ):
@@ -132,3 +139,37 @@ def test_compiled_answers_are_the_same_and_a_run_can_be_opened_again(tmp_path: P
     record("puck", steps=6_000, seed=12, out=tmp_path / "run" / "log.npz")
     with pytest.raises(DistinguoError, match="is not the one that it was learned from"):
         dg.open_run(tmp_path / "run")
+
+
+def test_a_model_of_a_log_is_not_proven() -> None:
+    with pytest.raises(
+        DistinguoError, match="What is learned from a log cannot be proven while it is learned"
+    ):
+        dg.learn(data=record("puck", steps=500, seed=1), prove=True)
+
+
+def test_the_parameters_of_the_log_and_of_the_task_are_told_apart() -> None:
+    log = record("puck", steps=500, seed=1)
+    found = logged(log, "puck", {"task.beta": 0.2, "task.known": 0.9, "learner.gamma": 0.9})
+    assert found.real is not None
+    assert (found.real.parameters["beta"], found.spec.parameters["known"]) == (0.2, 0.9)
+    assert found.changes == {"task.known": 0.9, "learner.gamma": 0.9}
+    with pytest.raises(
+        DistinguoError, match=r"Unknown setting task.beta; a log has neighbours, known, limit"
+    ):
+        logged(log, None, {"task.beta": 0.2})
+    with pytest.raises(DistinguoError, match=r"Setting task.known should be less than or equal to 1, got 2"):
+        logged(log, None, {"task.known": 2})
+
+
+def test_what_does_not_go_with_a_log_is_said(tmp_path: Path) -> None:
+    def said(*words: str) -> str:
+        result = CliRunner().invoke(app, ["learn", *words])
+        assert isinstance(result.exception, DistinguoError), result.output
+        return str(result.exception)
+
+    assert "Name a task to learn, such as puck, or logged steps with --data FILE" in said()
+    assert "The task is named twice" in said("puck", "--task", "puck")
+    assert "--seeds does not go with --data" in said("--data", "log.csv", "--seeds", "1-2")
+    assert "--learner teacher does not go with --data" in said("--data", "log.csv", "--learner", "teacher")
+    assert "Cannot read" in said("--data", str(tmp_path / "log.csv"))

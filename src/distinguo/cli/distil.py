@@ -239,7 +239,15 @@ def _without_made(world: Any, changes: dict[str, Any]) -> dict[str, Any]:
 def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
     """Return the teacher that a word names."""
     from distinguo.cli.parse import load_named, named_task, names_code
-    from distinguo.distillation.teachers import WARNING, load_policy, load_zip, read_table, reported
+    from distinguo.distillation.teachers import (
+        WARNING,
+        load_policy,
+        load_zip,
+        read_table,
+        reported,
+        table_teacher,
+    )
+    from distinguo.offline.readers import FILES, is_data_set, load_log
     from distinguo.runs.folder import SETTINGS, open_run
 
     path = Path(word)
@@ -250,6 +258,9 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
         return load_zip(path)
     if word.endswith(".csv"):
         return read_table(path, named_task(task, parameters))
+    if path.suffix in FILES or is_data_set(path):
+        log = load_log(path, named_task(task, parameters))
+        return table_teacher(log.before, log.action, str(path))
     if path.is_dir() and (path / SETTINGS).exists():
         return open_run(path)
     if path.is_dir() and any(path.glob("*.zip")):
@@ -261,7 +272,7 @@ def _teacher(word: str, task: str, parameters: dict[str, Any], say: Any) -> Any:
         return open_run(path)  # says what is missing
     raise DistinguoError(
         f"'{word}' is not a teacher; give path/to/file.py:function, a zip of Stable-Baselines3 or a folder with "
-        "one, a run folder or a table in CSV."
+        f"one, a run folder, a table in CSV or a log ({', '.join(FILES)})."
     )
 
 

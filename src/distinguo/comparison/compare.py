@@ -179,6 +179,11 @@ def _task_of(whats: Sequence[Any] | Mapping[str, Any], asked: str | TaskSpec | N
         if spec is not None and not isinstance(what, Run):
             if asked is not None and (spec.portable or spec.name != asked):
                 break
+            if "sha256" in spec.parameters and not spec.portable:
+                raise DistinguoError(
+                    f"{what} was learned from the log {spec.name}, in which no other learner can be trained; name "
+                    "the task that was logged: --task NAME."
+                )
             check_present(spec, str(what))
             return _by_name(spec)
     return {"task": "puck" if asked is None else asked}

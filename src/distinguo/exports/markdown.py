@@ -13,7 +13,6 @@ from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
 
 from distinguo import __version__
 from distinguo.errors import counted
@@ -123,6 +122,8 @@ def _needed(conditions: list[HalfSpace]) -> list[HalfSpace] | None:
 
 def _follows(one: HalfSpace, others: list[HalfSpace]) -> bool:
     """Whether a condition holds wherever the others do."""
+    from scipy.optimize import linprog  # it takes a while, and other formats do without
+
     normals = np.array([other.normal for other in [one, *others]])
     offsets = np.array([other.offset for other in [one, *others]])
     lengths = np.linalg.norm(normals, axis=1)
@@ -239,7 +240,10 @@ def to_markdown(decision: Decision) -> Written:
     sheet, found = rounded_list(decision)
     named = decision.named
     assert found is not None
-    said = f"numbers of {sheet.digits} digits: {found.words}"
+    digits = f"numbers of {sheet.digits} digits"
+    if has_labels(named.controller.partition) and named.laws is None:
+        digits = "exact labels"
+    said = f"{digits}: {found.words}"
     regions = counted(count_regions(named.controller.partition), "region")
     lines = [
         f"# A controller of {regions}" + (f" for {unmarked(named.task)}" if named.task else ""),

@@ -42,6 +42,7 @@ SAVING = (
     "numpy.savez('log.npz', observations=…, actions=…, rewards=…, next_observations=…, ends=…, truncations=…)"
 )
 HDF5, PICKLES = (".hdf5", ".h5"), (".pkl", ".pickle")
+FILES = (".npz", ".parquet", *HDF5)  #: besides CSV
 #: What a replay buffer of Stable-Baselines3 has.
 BUFFER = ("observations", "actions", "rewards", "dones", "pos", "full")
 ONLY_DONE = ("done", "dones")  #: also true where an episode was stopped
@@ -176,9 +177,18 @@ def _needed(module: str, path: Path, what: str) -> Any:
         ) from None
 
 
+def _minari_files(path: Path) -> list[Path]:
+    return [one for one in (path / "data" / MAIN, path / MAIN) if one.is_file()]
+
+
+def is_data_set(path: Path) -> bool:
+    """Whether a folder is that of a Minari data set."""
+    return bool(_minari_files(path))
+
+
 def _read_minari(path: Path, like: TaskSpec | None) -> Transitions:
     """Read the data set in a folder, by its file."""
-    found = [one for one in (path / "data" / MAIN, path / MAIN) if one.is_file()]
+    found = _minari_files(path)
     if not found:
         raise DistinguoError(
             f"{path} is not the folder of a Minari data set in HDF5: it has no data/{MAIN}; name a folder such as "

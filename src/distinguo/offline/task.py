@@ -28,6 +28,9 @@ from distinguo.tasks.declare import reader
 from distinguo.tasks.spec import CATEGORIES, LENGTH, RETURN, Parameters, TaskSpec
 from distinguo.tasks.task import actions, seeded, start, transition, unpack
 
+OF_A_LOG = (
+    "A model of logged steps cannot be proven, and these trials were in it; name the real task: --task NAME."
+)
 HORIZON = 1_000  #: steps that the worst is expected to last, where neither the task nor the log has a limit
 
 

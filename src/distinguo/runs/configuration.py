@@ -25,6 +25,7 @@ from distinguo.learners.catalog import (
     learner_names,
 )
 from distinguo.learners.learner import AbsentLearner, Learner, all_learners, learner_named, learner_or_absent
+from distinguo.offline.task import is_logged
 from distinguo.presets import BY_RETURN, DEFAULT, NEVER_ENDING, OF_AMOUNTS, preset, suited
 from distinguo.proof.question import Request
 from distinguo.proof.verify import question_for
@@ -119,6 +120,11 @@ def to_be_proven(configuration: Configuration) -> Configuration:
     1000000000
     """
     spec, stage = configuration.spec, configuration.stage
+    if is_logged(spec.task):
+        raise DistinguoError(
+            "What is learned from a log cannot be proven while it is learned; leave prove out, and verify the run "
+            "afterwards in the task that was logged."
+        )
     if needs_laws(spec) and spec.amounts is not None:  # any law tells whether its task can be followed
         spec = with_laws(spec, np.zeros((1, len(spec.amounts.low), len(spec.dimensions) + 1)))
     one = voronoi([[0.0] * len(spec.dimensions)], [1.0] * len(spec.dimensions))

@@ -145,9 +145,14 @@ def prepare(path: Path, configuration: Configuration) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DistinguoError(f"Cannot write to {path}: {error.strerror}.") from None
-    if is_logged(configuration.spec.task):
-        write_atomically(path / LOG, pack(log_of(configuration.spec).arrays()))
+    _write_log(path, configuration.spec)
     write_atomically(settings, to_toml(configuration))
+
+
+def _write_log(path: Path, spec: TaskSpec) -> None:
+    """Write the log of a task that is one, from which the task is made again."""
+    if is_logged(spec.task):
+        write_atomically(path / LOG, pack(log_of(spec).arrays()))
 
 
 def is_free(path: Path) -> bool:
@@ -377,6 +382,7 @@ def write_run(run: Run, path: Path) -> None:
 
 def write_whole(run: Run, path: Path, others: Mapping[str, str]) -> None:
     """Write a finished run, and other files that belong to it, into a folder in which this process works alone."""
+    _write_log(path, run.configuration.spec)
     files: dict[str, str | bytes] = {
         SETTINGS: to_toml(run.configuration),
         REPRESENTATION: representation_file.dumps(run.representation),

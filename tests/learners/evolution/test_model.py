@@ -14,7 +14,7 @@ import distinguo as dg
 from distinguo.learners.evolution import proposals
 from distinguo.learners.evolution.laws import laws_of_numbers
 from distinguo.learners.evolution.memory import EvolutionSettings, fresh_evolution_memory
-from distinguo.learners.evolution.model import Imagined, fitted_model
+from distinguo.learners.evolution.model import Imagined, fitted_model, work_of_step
 from distinguo.learners.evolution.places import (
     count_numbers,
     count_with_laws,
@@ -170,3 +170,18 @@ def test_a_run_with_a_model_resumes_with_the_same_bytes(
             learn_configured(asked, path, stop_at(chunk, []))
         learn_configured(asked, path)
         assert left(path) == whole, chunk
+
+
+def test_many_coordinates_are_left_to_trials() -> None:
+    """A step of a model with 105 observed numbers costs more than one of most environments."""
+    few, many = (
+        fresh_evolution_memory(n, n, EvolutionSettings(regions=2), amounts=m) for n, m in ((11, 3), (105, 8))
+    )
+    usual = proposals.POPULATION * proposals.FEWEST_STARTS * proposals.LONGEST
+    assert work_of_step(few) * usual < proposals.MOST_WORK < work_of_step(many) * usual
+
+
+def test_a_model_that_costs_too_much_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proposals, "MOST_WORK", 0)
+    run = dg.learn(Braked, learner="evolution", seed=4, settings={**FEW, "stage.steps": 3_000})
+    assert run.summary["generations"] > 0

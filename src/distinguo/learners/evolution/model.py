@@ -49,6 +49,18 @@ def rows_of(memory: EvolutionMemory) -> NotedSteps:
     return NotedSteps(before, amounts, reward, ended, after, noted.first[:trials])
 
 
+def work_of_step(memory: EvolutionMemory) -> int:
+    """The multiplications that predict one step.
+
+    >>> from distinguo.learners.evolution.memory import EvolutionSettings, fresh_evolution_memory
+    >>> work_of_step(fresh_evolution_memory(3, 3, EvolutionSettings(), amounts=1))
+    860
+    """
+    dimensions, inputs = len(memory.seen.mean), len(memory.seen.mean) + memory.experience.amounts.shape[1]
+    products = inputs * (inputs + 1) // 2 if inputs <= MOST_FOR_PRODUCTS else 0
+    return (1 + inputs + products + HINGES) * (dimensions + 1) + inputs * HINGES
+
+
 def fitted_model(memory: EvolutionMemory, rng: Generator) -> TaskModel | None:
     """Fit the model; None if there is too little to learn from."""
     known, seen = rows_of(memory), memory.seen

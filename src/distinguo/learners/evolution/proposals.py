@@ -18,6 +18,7 @@ from distinguo.learners.evolution.model import (
     Imagined,
     fitted_model,
     rows_of,
+    work_of_step,
 )
 from distinguo.learners.evolution.places import (
     by_scores,
@@ -35,6 +36,7 @@ WIDTHS = 0.5, 0.15  #: of searches around the best map, relative to a fresh one
 FRUITLESS, FRUITLESS_LATER = 8, 4
 LATER, SOON = 1.5, 2_000  #: times as many steps until the model is asked again, and so many more
 LONGEST = 1_000  #: steps of an imagined trial
+MOST_WORK = 10**9  #: multiplications in a generation, above which trials in the task are cheaper by the clock
 TIMES_USUAL = 1.5  #: the mean length of trials so far: how long imagined ones are expected to be
 WORST = 1e300  #: stands for a return that is not finite
 
@@ -75,14 +77,16 @@ def propose_laws(agent: Agent, fixed: bool) -> bool:
     status = memory.status[0]
     if not fixed:
         standardise_again(memory)
+    steps = min(int(status["limit"]), LONGEST)
+    usual = min(steps, int(TIMES_USUAL * status["noted"] / max(1, status["begun"])))
+    if POPULATION * FEWEST_STARTS * usual * work_of_step(memory) > MOST_WORK:
+        return False
     model = fitted_model(memory, agent.rng)
     if model is None:
         return False
     centre, size, width, generations = _beginning(agent)
     known = rows_of(memory)
-    steps = min(int(status["limit"]), LONGEST)
     starts = (known.first - memory.seen.centre) / memory.seen.spread
-    usual = min(steps, int(TIMES_USUAL * status["noted"] / status["begun"]))
     count = int(np.clip(STEPS_OF_GENERATION // (POPULATION * usual), FEWEST_STARTS, MOST_STARTS))
     numbers = _searched(
         agent, Imagined(memory, model, size, steps), starts, count, (centre, width, generations)
