@@ -1,4 +1,4 @@
-"""The paper's learner with amounts: the puck pushed by any force, and what each of our choices changes.
+"""The paper's learner with amounts: the puck pushed by any force, a dose, and what each of our choices changes.
 
     python -m benchmarks.amounts [--seeds 30]
 
@@ -59,6 +59,21 @@ class PuckOfLevels(NamedTuple):
         return (rng.uniform(-0.3, 0.3), rng.uniform(-0.3, 0.3))
 
 
+@dg.task(states=("need",), actions=dg.amounts(-1, 1), low=(-1.0,), high=(1.0,), threshold=-0.06)
+class Dose(NamedTuple):
+    """One dose per trial, 0.4 on the right side and -0.6 on the left: neither is a sample at first."""
+
+    left: float = -0.6
+    right: float = 0.4
+
+    def transition(self, s: Any, u: float) -> Any:
+        wrong = u - (self.right if s[0] > 0.0 else self.left)
+        return (s[0],), -wrong * wrong, True
+
+    def start(self, rng: np.random.Generator) -> Any:
+        return (rng.uniform(-1.0, 1.0),)
+
+
 def row(name: str, task: Any, seeds: int, **settings: Any) -> None:
     """Print the row of a variant."""
     cap = {"stage.cap": settings.pop("cap")} if "cap" in settings else {}
@@ -80,8 +95,10 @@ def main() -> None:
     row("as it is", PuckOfAmounts(), seeds)
     row("trials of 500,000 steps", PuckOfAmounts(), seeds, cap=500_000)
     row("three levels, finite criteria", PuckOfLevels(), seeds, cap=10_000)
+    row("dose", Dose(), seeds)
     amounts.EVERY = 10**9
     row("no refinement", PuckOfAmounts(), seeds)
+    row("dose, no refinement", Dose(), seeds)
 
 
 if __name__ == "__main__":

@@ -16,16 +16,20 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
 from benchmarks import plants
 
 import distinguo as dg
+from distinguo.evaluation.simulate import evaluate
 from distinguo.proof.checker.check import check
 from distinguo.proof.declared.returns import ask_returns
-from distinguo.proof.number.program import NotProvableError
+from distinguo.proof.declared.tube import ask_core
+from distinguo.proof.number.program import NotProvableError, program_of, start_boxes
 from distinguo.proof.question import Request
 from distinguo.proof.verify import question_about
 
 SEEDS = 10
+TRIALS, CORNERS = 20_000, 64  #: simulated trials from anywhere in the starts, and from corners of these
 
 
 class Line(NamedTuple):
@@ -64,12 +68,32 @@ def _return(task: Any, seed: int, by_hand: bool = False) -> Line:
     )
 
 
+def _lasts(name: str, seed: int) -> Line:
+    """Whether trials of a learned controller last from all starts, and how many simulated trials do not."""
+    run = dg.learn(name, seed=seed, out=None)
+    spec = run.configuration.spec
+    (low, high), rng = start_boxes(program_of(spec.task), {})[0], np.random.default_rng(1)
+    within = rng.uniform(low, high, (TRIALS, len(low)))
+    corners = np.where(rng.choice([False, True], (CORNERS, len(low))), high, low)
+    failed = evaluate(spec.task, run.controller, rng, np.vstack([within, corners]), spec.cap(500)).ended.sum()
+    note = f"{failed:,} of {TRIALS + CORNERS:,} trials fail"
+    begun = time.process_time()
+    finding = ask_core(Request(spec, run.controller, seed))
+    proving = time.process_time() - begun
+    begun = time.process_time()
+    if finding.certificate is None or finding.tube is None:
+        return Line(run.solved, 0.0, "none", proving, 0.0, f"{note}; {finding.obstacle}")
+    check(finding.certificate)
+    bound = "for ever" if finding.tube.closes else f"{finding.tube.steps} steps"
+    return Line(run.solved, 1.0, bound, proving, time.process_time() - begun, note)
+
+
 ROWS: dict[str, Callable[[int], Line]] = {
     "mountain-car": partial(_return, "MountainCar-v0"),
     "mountain-car-by-hand": partial(_return, "MountainCar-v0", by_hand=True),
     "swing-up": partial(_return, plants.SwingUp()),
     "parking": partial(_return, plants.Parking()),
-    "cart-pole": partial(_return, "CartPole-v1"),
+    "cart-pole": partial(_lasts, "CartPole-v1"),
     "acrobot": partial(_return, "Acrobot-v1"),
 }
 
@@ -79,10 +103,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", default=",".join(ROWS))
     parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     asked = parser.parse_args()
     print(f"{'row':22} seed  solved  proven   bound          proof s  check s")
     for name in asked.rows.split(","):
-        for seed in range(asked.seeds):
+        for seed in range(asked.first, asked.first + asked.seeds):
             line = ROWS[name](seed)
             print(
                 f"{name:22} {seed:4}  {line.solved!s:6}  {line.proven:7.2%}  {line.bound:13}  {line.proving:7.2f}  "

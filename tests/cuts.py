@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import itertools
 import json
 import os
@@ -39,6 +40,7 @@ HILL = str(Path(__file__).parent / "golden" / "formats" / "runs" / "hill-6")
 DISTIL = ("distil", SWING, "--task", "MountainCar-v0", "--keep=-120", "--set", "learner.most=3",
           "--set", "learner.starts=8", "--set", "learner.rounds=1", "--set", "learner.restarts=2",
           "--set", "learner.states=500", "--set", "learner.trials=5")  # fmt: skip
+PLAN = str(Path(__file__).parent / "studies" / "plan.toml")
 WORKERS = (1, 2)
 
 
@@ -67,6 +69,7 @@ CASES = (
     Case("own", ("learn", "puck", "--learner", OWN, "--set", "stage.trials=30"), 2000),
     Case("test", ("test", "diagonal", "grid:4x4", "--runs", "3", "--steps", "4000", "--cap", "20000"),
          workers=True),
+    Case("study", ("study", PLAN), workers=True),
     Case("reproduce", ("reproduce", "--quick")),
     Case("distil", (*DISTIL, "--set", "learner.patience=16", "--set", "learner.steps=1000000")),
     Case("levels", ("distil", SWING.replace("swing", "push"), "--task", "MountainCarContinuous-v0", "--keep=50",
@@ -137,6 +140,11 @@ def files_of(out: Path) -> dict[str, Any]:
         elif path.name == "digests.json":  # that of the result depends on the seconds
             sums = json.loads(path.read_text())["sha256"]
             kept[name] = {k: v for k, v in sums.items() if k != "result.json"}
+        elif path.name.startswith("results-"):  # in the order in which they were done
+            lines = sorted((json.loads(line) for line in path.open()), key=lambda line: line["key"])
+            kept[name] = [{**line, "answer": {**line["answer"], "seconds": 0}} for line in lines]
+        elif path.name == "runs.csv":
+            kept[name] = [{**row, "seconds": 0} for row in csv.DictReader(path.open())]
         else:
             kept[name] = path.read_bytes().replace(str(out).encode(), b"OUT")
     return kept
@@ -151,7 +159,9 @@ def without_times(files: dict[str, Any]) -> dict[str, Any]:
 
 def is_finished(case: Case, out: Path) -> bool:
     """Tell whether the last file of a command is there."""
-    last = {"test": "results.md", "reproduce": "claims.md"}.get(case.name, "result.json")
+    last = {"test": "results.md", "reproduce": "claims.md", "study": "study.png"}.get(
+        case.name, "result.json"
+    )
     if (out / "request.json").exists():  # its result may be that of a stop
         return False
     return (

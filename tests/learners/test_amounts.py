@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from benchmarks.amounts import Dose
 
 import distinguo as dg
 from distinguo.criteria import adequate, compatible
@@ -157,6 +158,16 @@ def test_more_amounts_than_there_is_room_for_are_refused() -> None:
 def test_the_puck_is_solved_on_most_seeds() -> None:
     solved = [dg.learn(PushedPuck(), learner="economy", seed=seed).solved for seed in range(200, 210)]
     assert sum(solved) >= 9
+
+
+@pytest.mark.second_stage
+def test_amounts_between_the_first_samples_are_found() -> None:
+    """A dose of -0.6 on one side and 0.4 on the other; the first three samples return -0.16 at best."""
+    for seed in range(3):
+        run = dg.learn(Dose(), learner="economy", seed=seed)
+        assert run.solved
+        assert abs(run.amounts((-0.5,))[0] + 0.6) <= 0.25
+        assert abs(run.amounts((0.5,))[0] - 0.4) <= 0.25
 
 
 @pytest.mark.second_stage

@@ -23,7 +23,7 @@ from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.proof.certificate import certificate_text
 from distinguo.proof.checker.check import check
-from distinguo.proof.declared.question import ask_program, certify_declared
+from distinguo.proof.declared.question import ask_program, certify_declared, why_not
 from distinguo.proof.declared.returns import ask_returns
 from distinguo.proof.declared.tube import ask_core
 from distinguo.proof.question import Request
@@ -367,3 +367,16 @@ def test_the_oracle_finds_what_is_false() -> None:
         with pytest.raises(DistinguoError):
             check(one)
         assert not is_true(one, random.Random(0))
+
+
+@pytest.mark.parametrize("gain", [1e3, 1e30, 1e300])
+def test_gains_that_blow_up_are_followed_or_named(gain: float) -> None:
+    """A law with huge gains is a switch; beyond what the checker's numbers hold it is refused in a sentence."""
+    spec = with_laws(driven(), -gain * np.abs(driven().task.laws.table))
+    why = why_not(spec, BACK)
+    assert (why == "a law of Driven has a gain of 2.5e+300, and proofs go up to 1e+60") == (gain == 1e300)
+    if why is None:
+        certificate = ask_program(Request(spec, BACK, cells=900)).certificate
+        assert (
+            certificate is None or refusal_of(certificate_text(certificate).encode(), BACK, spec.task) is None
+        )

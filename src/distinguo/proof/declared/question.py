@@ -28,6 +28,7 @@ from distinguo.proof.number.form import Form
 from distinguo.proof.number.program import Program, program_of, run, start_boxes
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
 from distinguo.proof.schema import (
+    LARGEST,
     MOST_STEPS,
     LatticeClaim,
     LawsClaim,
@@ -170,6 +171,10 @@ def why_unread(spec: TaskSpec) -> str | None:
     """
     if needs_laws(spec):
         return f"{spec.name} takes amounts, and no laws say how much"
+    known = laws_of_task(spec.task)
+    greatest = 0.0 if known is None else float(np.abs(known.table).max())
+    if greatest > LARGEST:
+        return f"a law of {spec.name} has a gain of {greatest:z.3g}, and proofs go up to {LARGEST:g}"
     if spec.kind != CONTINUOUS:
         return f"{spec.name} has labels instead of numbers"
     if spec.interpreted or not has_own(generics.transition, spec.task):

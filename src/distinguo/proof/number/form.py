@@ -281,8 +281,19 @@ def _lesser(x: Form, y: Form) -> Form:
 
 
 def within_range(form: Form, low: float, high: float) -> Form:
-    """A number within bounds, without a fork: where a bound is in the set, in a band around a chord."""
-    return _lesser(-_lesser(-form, form.like(-low)), form.like(high))
+    """A number within bounds, without a fork: where a bound is in the set, in a band around a chord.
+
+    Where that band is wider than the numbers are apart, as with huge gains, only their ends are known.
+    """
+    found = _lesser(-_lesser(-form, form.like(-low)), form.like(high))
+    plain = Form.between(found.low, found.high, len(form.gradient))
+    loose = ~(found.reach <= plain.reach)
+    return Form(
+        np.where(loose, plain.centre, found.centre),
+        np.where(loose, 0.0, found.gradient),
+        np.where(loose, plain.radius, found.radius),
+        (found.low, found.high),
+    )
 
 
 def _off_by(form: Form, share: float) -> Form:
