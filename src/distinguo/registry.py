@@ -120,16 +120,16 @@ def docstring_of(entry: EntryPoint) -> str:
     >>> docstring_of(EntryPoint("x", "nowhere.to_be_found:x", COMMANDS))
     ''
     """
-    return str(attempt(_docstring, entry.module, entry.attr, otherwise=""))
+    return attempt(_docstrings, entry.module, otherwise={}).get(entry.attr, "")
 
 
-def _docstring(module: str, function: str) -> str:
+@functools.cache
+def _docstrings(module: str) -> Mapping[str, str]:
+    """The docstrings of the functions of a module."""
     import ast  # here: it is rarely needed
 
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
-        return ""
-    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef) and node.name == function:
-            return ast.get_docstring(node) or ""
-    return ""
+        return {}
+    body = ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body
+    return {node.name: ast.get_docstring(node) or "" for node in body if isinstance(node, ast.FunctionDef)}

@@ -342,3 +342,11 @@ def test_show_goes_into_a_file_and_into_a_pipe_that_closes(run: Path, tmp_path: 
     assert done.stderr == ""
     assert file.read_text().endswith("--out partition.png\n")
     assert "\x1b" not in file.read_text()
+
+
+def test_letters_have_the_cells_that_rich_gives_them() -> None:
+    """The shortcut for Latin and Greek letters is right for each of them."""
+    from rich.cells import cell_len
+
+    letters = [chr(code) for code in range(32, 0x3000) if chr(code).isprintable()]
+    assert [cells_of(one) for one in letters] == [cell_len(one) for one in letters]

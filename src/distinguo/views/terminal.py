@@ -33,6 +33,10 @@ def without_style(text: str) -> str:
     return _STYLE.sub("", text)
 
 
+#: Letters of one cell each, beyond ASCII: accented and Greek ones, dashes, quotation marks.
+_NARROW = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u0391-\u03c9\u2010-\u2027]*")
+
+
 def cells_of(text: str) -> int:
     r"""Return the number of terminal cells that a text takes.
 
@@ -40,7 +44,7 @@ def cells_of(text: str) -> int:
     (5, 4, 6)
     """
     bare = without_style(text)
-    if bare.isascii():
+    if bare.isascii() or _NARROW.fullmatch(bare):
         return len(bare)
     from rich.cells import cell_len  # takes a while to load
 
