@@ -105,6 +105,7 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
 
 
 PLAIN = "certificate.json"
+CERTIFICATES = "certificate*.json"  #: all of them
 
 
 def certificate_name(request: Request) -> str:
@@ -192,7 +193,7 @@ class Cited(NamedTuple):
 def cited_in(folder: Path, controller: Controller, task: Any) -> Cited:
     """Check the certificates in a folder, the plain one first."""
     refused: list[str] = []
-    for path in sorted(folder.glob("certificate*.json"), key=lambda path: (path.name != PLAIN, path.name)):
+    for path in sorted(folder.glob(CERTIFICATES), key=lambda path: (path.name != PLAIN, path.name)):
         why = refusal_in(path, controller, task)
         if why is None:
             data = read_bytes(path, LARGEST_FILE)
