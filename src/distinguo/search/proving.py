@@ -169,16 +169,16 @@ def learn_until_proven(
     hold: int,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     prove: Prove | None = None,
-    lasts: bool = True,
     watch: Tell = lambda _: None,
 ) -> Proven:
     """Change the map of a controller until it is proven, or until ``most_steps`` environment steps are used up.
 
     A map that loses the target is never put to the prover: it must hold for ``hold`` steps, or reach the threshold
     of the task. What is proven, and each step of a disturbed trial, has parameters anywhere in ``ranges``. By default
-    the prover is :func:`ask_prover`, and the task says whether trials should last or arrive; with another prover,
-    ``lasts`` does.
+    the prover is :func:`ask_prover`, and the task says whether trials should last or arrive; with another prover, they
+    should last.
     """
+    lasts = True
     if prove is None:
         question = question_for(Request(spec, controller, seed))
         if isinstance(question, str):
