@@ -175,8 +175,8 @@ def learn_until_proven(
 
     A map that loses the target is never put to the prover: it must hold for ``hold`` steps, or reach the threshold
     of the task. What is proven, and each step of a disturbed trial, has parameters anywhere in ``ranges``. By default
-    the prover is :func:`ask_prover`, and the task says whether trials should last or arrive; with another prover, they
-    should last.
+    the prover is :func:`ask_prover`, and the task says whether trials should last or arrive; with another prover
+    they should last.
     """
     lasts = True
     if prove is None:

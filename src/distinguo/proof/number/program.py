@@ -295,12 +295,12 @@ def _free_names(
     function.returns = None
     for argument in function.args.args:
         argument.annotation = None
-    kept = {
-        id(node.args[0]) for node in ast.walk(function) if _calls(node, "float64") and len(node.args) == 1
-    }
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    kept = {id(call.args[0]) for call in calls if _attribute(call) == "float64" and len(call.args) == 1}
+    for call in calls:
+        if _attribute(call) == "float32" and id(call) not in kept:
+            raise refuse(call.lineno, "computes in 32 bits; only np.float64(np.float32(x)) can be followed")
     for node in ast.walk(function):
-        if _calls(node, "float32") and id(node) not in kept:
-            raise refuse(node.lineno, "computes in 32 bits; only np.float64(np.float32(x)) can be followed")
         if not isinstance(node, _ALLOWED):
             raise refuse(
                 getattr(node, "lineno", 1), f"has a {type(node).__name__.lower()}, which cannot be followed"
@@ -318,9 +318,9 @@ def _free_names(
     }
 
 
-def _calls(node: Any, word: str) -> bool:
-    """Whether a part of a program calls a function of a module by this name."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == word
+def _attribute(call: ast.Call) -> str:
+    """The name of the function of a module that is called; nothing if it is another call."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
 def start_boxes(
