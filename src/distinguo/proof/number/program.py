@@ -295,11 +295,7 @@ def _free_names(
     function.returns = None
     for argument in function.args.args:
         argument.annotation = None
-    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
-    kept = {id(call.args[0]) for call in calls if _attribute(call) == "float64" and len(call.args) == 1}
-    for call in calls:
-        if _attribute(call) == "float32" and id(call) not in kept:
-            raise refuse(call.lineno, "computes in 32 bits; only np.float64(np.float32(x)) can be followed")
+    _refuse_short_numbers(function, refuse)
     for node in ast.walk(function):
         if not isinstance(node, _ALLOWED):
             raise refuse(
@@ -316,6 +312,15 @@ def _free_names(
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and node.id not in own
     }
+
+
+def _refuse_short_numbers(function: ast.FunctionDef, refuse: Callable[[int, str], NotProvableError]) -> None:
+    """Refuse what computes with numbers of 32 bits; they may only be turned back into 64."""
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    kept = {id(call.args[0]) for call in calls if _attribute(call) == "float64" and len(call.args) == 1}
+    for call in calls:
+        if _attribute(call) == "float32" and id(call) not in kept:
+            raise refuse(call.lineno, "computes in 32 bits; only np.float64(np.float32(x)) can be followed")
 
 
 def _attribute(call: ast.Call) -> str:
