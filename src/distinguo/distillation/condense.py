@@ -26,6 +26,7 @@ from distinguo.distillation.merging import merged_maps, only_used
 from distinguo.errors import DistinguoError, attempt, checks_names, counted, one_line, shown, whole_number
 from distinguo.evaluation.confirmation import is_reached, spent_error
 from distinguo.interrupts import held
+from distinguo.learners.catalog import ECONOMY
 from distinguo.learners.refinement.improvement import Improvement, OutOfStepsError
 from distinguo.progress import show_progress
 from distinguo.reading.arrays import read_arrays
@@ -33,7 +34,7 @@ from distinguo.reading.files import MEBIBYTE, parse_json, read_text
 from distinguo.representations.file import Representation
 from distinguo.representations.voronoi import Voronoi
 from distinguo.runs import learn as learning
-from distinguo.runs.configuration import ECONOMY, check_seed
+from distinguo.runs.configuration import check_seed
 from distinguo.runs.folder import CHECKPOINT, CURVE, working_on, write_whole
 from distinguo.runs.history import Frame
 from distinguo.runs.request import RunRequest, as_asked

@@ -39,7 +39,8 @@ class Merging(NamedTuple):
 def merged_maps(controller: Controller, sampled: np.ndarray) -> Merging:
     """What the regions of a controller merge into; its actions are the ``sampled`` amounts, as laws without gains."""
     partition, groups = controller.partition, controller.partition.regions.copy()
-    laws, maps, at = list(sampled), [], {}
+    laws, at = list(sampled), {}
+    maps: list[PrototypeMap] = []
     merging = _Laws(controller, sampled[:, :, -1])
     while 1 < len(known := np.unique(groups)) <= MOST_REGIONS:
         pairs = list(combinations(known.tolist(), 2))
