@@ -174,7 +174,7 @@ def why_unread(spec: TaskSpec) -> str | None:
     known = laws_of_task(spec.task)
     greatest = 0.0 if known is None else float(np.abs(known.table).max())
     if greatest > LARGEST:
-        return f"a law of {spec.name} has a gain of {greatest:z.3g}, and proofs go up to {LARGEST:g}"
+        return f"a law of {spec.name} has a gain of {greatest:z.3g}, and proofs go up to {LARGEST:zg}"
     if spec.kind != CONTINUOUS:
         return f"{spec.name} has labels instead of numbers"
     if spec.interpreted or not has_own(generics.transition, spec.task):
@@ -493,6 +493,11 @@ def program_claim(program: Program, ranges: Any, title: Any) -> ProgramClaim:
         dimensions=title.dimensions,
         actions=title.actions,
     )
+
+
+def claim_like(claim: ProgramClaim, task: Any) -> ProgramClaim:
+    """What a claim about a task should say of its program, as far as the task knows."""
+    return program_claim(program_of(task), {}, _Title(claim.name, claim.dimensions, generics.actions(task)))
 
 
 def _plain(value: Any) -> Any:
