@@ -83,9 +83,7 @@ def gmlvq(each: int, seed: int) -> Any:
     base.check_array = model.check_array = checked_array
     model.GMLVQ._validate_data = validated
     vars(np)["int"] = int
-    made = model.GMLVQ(
-        prototype_n_per_class=each, random_state=seed, solver_type="waypoint-gradient-descent"
-    )
+    made = model.GMLVQ(prototype_n_per_class=each, random_state=seed, solver_type="waypoint-gradient-descent")
     return make_pipeline(StandardScaler(), made)
 
 

@@ -418,7 +418,11 @@ def test_two_prototypes_of_four_coordinates_take_at_most_300_bytes(tmp_path: Pat
 def test_a_certificate_is_only_claimed_for_the_arithmetic_it_speaks_of() -> None:
     cited = Cited(Fingerprint("certificate.json", "ab" * 32, "all states"))
     named = pole(np.random.default_rng(3))._replace(certificates=cited)
-    assert "not of this one" not in header_of(decision_of(named))
+    for to in ("c", "c-source", "python", "javascript", "structured-text"):
+        text = str(render(named, to))
+        assert "It speaks of double arithmetic, which this program has." in text
+        assert "not of this one" not in text
+    assert "speaks of" not in header_of(decision_of(named._replace(certificates=Cited(None))))
     for arithmetic in ("float", "fixed"):
         text = header_of(decision_of(named, arithmetic))
         assert f"It speaks of double arithmetic, not of this one ({arithmetic})." in text

@@ -190,7 +190,9 @@ def _numbered(
     """The numbers of the actions, and their names."""
     array = attempt(np.asarray, given, otherwise=np.zeros(0))
     array = array.reshape(-1) if array.ndim == 2 and array.shape[1] == 1 else array
-    if array.dtype == object and all(isinstance(word, str) for word in array.flat):  # of Parquet, or of pandas
+    if array.dtype == object and all(
+        isinstance(word, str) for word in array.flat
+    ):  # of Parquet, or of pandas
         array = array.astype(str)
     if array.shape != (count,) or array.dtype.kind not in "iufbUS":
         raise DistinguoError(

@@ -263,7 +263,9 @@ def _read_csv(path: Path, like: TaskSpec | None) -> Transitions:
     header = [name.strip() for name in header]
     if len(header) < 2:
         found = f"one column, {shown(header[0])}" if header else "nothing"
-        raise DistinguoError(f"{path} has {found}; write a table with a header, and commas between its cells.")
+        raise DistinguoError(
+            f"{path} has {found}; write a table with a header, and commas between its cells."
+        )
     twice = next((name for n, name in enumerate(header) if name in header[:n]), None)
     if twice is not None:
         raise DistinguoError(f"{path} has two columns '{one_line(twice)}'; give each a name of its own.")
