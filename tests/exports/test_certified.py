@@ -140,11 +140,15 @@ def test_safe_actions_in_c_never_fail(tmp_path):
             assert not failed
 
 
-def test_what_cannot_be_translated_is_said():
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [("0.05 *", "2 // 1 *", "without remainder"), ("abs(x)", "(x or v)", "joins numbers")],
+)
+def test_what_cannot_be_translated_is_said(old, new, why):
     certificate = ask_program(Request(spec_of(Sled()), CONTROLLER, cells=2_500)).certificate
     claim = certificate.model_dump()
-    claim["task"]["functions"]["transition"] = claim["task"]["functions"]["transition"].replace(
-        "0.05 *", "2 // 1 *"
-    )
-    with pytest.raises(Untranslatable, match="without remainder"):
+    source = claim["task"]["functions"]["transition"]
+    assert old in source
+    claim["task"]["functions"]["transition"] = source.replace(old, new)
+    with pytest.raises(Untranslatable, match=why):
         certified_in_c(type(certificate).model_validate(claim), "sled")

@@ -27,6 +27,7 @@ from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import spec_of
 from tests.nightly import so_many
 
+from .test_forged_programs import BACK as LAWFUL
 from .test_forged_programs import BOXED, Sledge, driven
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="many cells")
@@ -241,3 +242,13 @@ def test_laws_are_not_proven_over_boxes():
     assert "over prototypes" in why_not(driven(), lawful)
     with pytest.raises(DistinguoError, match="over prototypes"):
         policy_claim(lawful, driven().task)
+
+
+def test_a_set_for_any_controller_is_not_about_laws():
+    """Its certificate has no laws, so the checker would take the number of a law for an amount."""
+    certificate = ask_program(Request(driven(), LAWFUL, cells=900)).certificate
+    ProgramGuard(certificate, driven().task)
+    with pytest.raises(DistinguoError, match="not about laws"):
+        certify_declared(driven(), 900)
+    with pytest.raises(DistinguoError, match="not about laws"):
+        ProgramGuard(certificate.model_copy(update={"controller": None}), driven().task)

@@ -15,7 +15,7 @@ from distinguo.proof.checker.check import difference
 from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.lattice import Lattice, boxes_stay
 from distinguo.proof.declared.places import States
-from distinguo.proof.declared.question import claim_like
+from distinguo.proof.declared.question import claim_like, refuse_laws
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.program import program_of
 from distinguo.proof.question import partition_of
@@ -39,6 +39,8 @@ class ProgramGuard:
         program, claim = program_of(task), certificate.task
         if other := difference(claim, claim_like(claim, task)):
             raise DistinguoError(f"The certificate belongs to another task: {other}.")
+        if certificate.controller is None:
+            refuse_laws(task)
         self.task, self.certificate, self.actions = task, certificate, claim.actions
         unknown = {name: (low, claim.high[name]) for name, low in claim.low.items() if low < claim.high[name]}
         self.flow = Flow(program, None, unknown, claim.actions)

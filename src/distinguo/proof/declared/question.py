@@ -283,6 +283,7 @@ def certify_declared(
     spec: TaskSpec, cells: int = FIRST, ranges: Mapping[str, tuple[float, float]] | None = None
 ) -> ProgramCertificate:
     """Certify the greatest set found from which some controller never fails, for a shield."""
+    refuse_laws(spec.task)
     program = program_of(spec.task)
     starts = run(program, lambda: start_boxes(program, ranges or {}))
     maximal = holdable_by_any(program, spec, ranges or {}, cells)
@@ -526,6 +527,14 @@ def program_claim(program: Program, ranges: Any, title: Any) -> ProgramClaim:
         dimensions=title.dimensions,
         actions=title.actions,
     )
+
+
+def refuse_laws(task: Any) -> None:
+    """Refuse a set for any controller where laws are the actions: such a certificate has no laws."""
+    if laws_of_task(task) is not None:
+        raise DistinguoError(
+            "A set for any controller is about a few actions, not about laws; take the certificate of a controller."
+        )
 
 
 def claim_like(claim: ProgramClaim, task: Any) -> ProgramClaim:
