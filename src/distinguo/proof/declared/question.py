@@ -178,7 +178,7 @@ def why_unread(spec: TaskSpec) -> str | None:
     known = laws_of_task(spec.task)
     greatest = 0.0 if known is None else float(np.abs(known.table).max())
     if greatest > LARGEST:
-        return f"a law of {spec.name} has a gain of {greatest:z.3g}, and proofs go up to {LARGEST:g}"
+        return f"a law of {spec.name} has a gain of {greatest:z.3g}, and proofs go up to {LARGEST:zg}"
     if spec.kind != CONTINUOUS:
         return f"{spec.name} has labels instead of numbers"
     if spec.interpreted or not has_own(generics.transition, spec.task):

@@ -17,8 +17,14 @@ from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.forward import PieceFollower
 from distinguo.proof.declared.question import policy_claim, program_claim, why_unfollowed
 from distinguo.proof.number.program import NotProvableError, Program, program_of, run, start_boxes
+<<<<<<< HEAD
 from distinguo.proof.question import Answer, Question, Request
 from distinguo.proof.schema import LEAF, UNPROVEN, ReturnCertificate, StartTree
+=======
+from distinguo.proof.question import Answer, Question, Request, bound_text
+from distinguo.proof.schema import LEAF, UNPROVEN, PrototypesClaim, ReturnCertificate, StartTree, TreeClaim
+from distinguo.representations.boxes import Boxes
+>>>>>>> main
 from distinguo.tasks import task as generics
 from distinguo.tasks.spec import RETURN, TaskSpec
 
@@ -103,7 +109,7 @@ def _sentences(answer: Answer, costs: bool) -> list[str]:
         ]
     if answer.proven:
         lines = [
-            f"Proven: every start returns at least {details['least_return']:zg} ({pieces} of the starts)."
+            f"Proven: every start returns at least {bound_text(details['least_return'])} ({pieces} of the starts)."
         ]
         if costs:
             within = counted(details["steps"], "step")
@@ -113,7 +119,7 @@ def _sentences(answer: Answer, costs: bool) -> list[str]:
         mean, least = details["mean_return_at_least"], details["least_return"]
         lines.append(
             f"So the mean return over all starts, of trials that are stopped after {asked}, is at least "
-            f"{mean:z.1f}{solved}; no trial returns less than {least:z.4g}."
+            f"{bound_text(mean)}{solved}; no trial returns less than {bound_text(least)}."
         )
     return lines
 
