@@ -305,11 +305,7 @@ def test_the_checker_accepts_no_more_than_what_trials_show(plant, count, width, 
     spec = spec_of(task)
     certificate = ReturnCertificate(
         task=program_claim(program_of(task), {}, Title(spec.name, 2, len(spec.actions))),
-<<<<<<< HEAD
         controller=policy_claim(controller, task),
-=======
-        controller=followed_claim(controller, task),
->>>>>>> main
         limit=cap,
         starts=StartTree(low=[low.tolist()], high=[high.tolist()], cuts=[-1], returns=[least], steps=[0]),
         all_starts=False,

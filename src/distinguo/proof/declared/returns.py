@@ -17,14 +17,8 @@ from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.forward import PieceFollower
 from distinguo.proof.declared.question import policy_claim, program_claim, why_unfollowed
 from distinguo.proof.number.program import NotProvableError, Program, program_of, run, start_boxes
-<<<<<<< HEAD
-from distinguo.proof.question import Answer, Question, Request
-from distinguo.proof.schema import LEAF, UNPROVEN, ReturnCertificate, StartTree
-=======
 from distinguo.proof.question import Answer, Question, Request, bound_text
-from distinguo.proof.schema import LEAF, UNPROVEN, PrototypesClaim, ReturnCertificate, StartTree, TreeClaim
-from distinguo.representations.boxes import Boxes
->>>>>>> main
+from distinguo.proof.schema import LEAF, UNPROVEN, ReturnCertificate, StartTree
 from distinguo.tasks import task as generics
 from distinguo.tasks.spec import RETURN, TaskSpec
 
