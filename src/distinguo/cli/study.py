@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from distinguo.cli.grouped import HOW, WHAT, WHERE, WHO
+from distinguo.cli.grouped import HOW, WHAT, WHERE
+from distinguo.cli.many import AddressOption, EngineOption, ShardOption, WorkersOption
 from distinguo.errors import counted
 
 
@@ -38,25 +39,10 @@ def study_command(
             rich_help_panel=HOW,
         ),
     ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            help="Workers: processes, threads or dask; processes if none is given.", rich_help_panel=WHO
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of workers; by default all cores.", rich_help_panel=WHO)
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a dask scheduler; without one, dask starts its own workers.", rich_help_panel=WHO
-        ),
-    ] = None,
-    shard: Annotated[
-        str,
-        typer.Option(metavar="I/N", help="Do only the I-th of N parts of the study.", rich_help_panel=WHO),
-    ] = "1/1",
+    engine: EngineOption = None,
+    workers: WorkersOption = None,
+    address: AddressOption = None,
+    shard: ShardOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Study learners: tasks × learners × settings × seeds, as a table and a picture.
@@ -83,7 +69,7 @@ def study_command(
 
     for path in code or []:
         imported(path)
-    asked, part = load_study(plan), parse.shard(shard)
+    asked, part = load_study(plan), parse.shard(shard or "1/1")
     folder = out or Path("runs") / f"study-{plan.stem}"
     say(in_words(asked))
     stopped = f"Stopped; the finished runs are in {folder}. The same command continues from there."
