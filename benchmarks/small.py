@@ -12,12 +12,12 @@ docs/small-controllers.csv as soon as it is known; what is there is not run agai
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
+from benchmarks import rows
 
 import distinguo as dg
 from distinguo.evaluation.statistics import interquartile_mean
@@ -96,38 +96,7 @@ def measured(task: str, seed: int, steps: int) -> Row:
     )
 
 
-def known() -> list[Row]:
-    """The rows so far."""
-    if not TABLE.exists():
-        return []
-    with TABLE.open() as file:
-        return [
-            Row(
-                *(
-                    row["task"],
-                    int(row["seed"]),
-                    row["solved"] == "True",
-                    float(row["anew"]),
-                    float(row["worst"]),
-                ),
-                *(int(row["regions"]), int(row["numbers"]), int(row["bytes"]), int(row["steps"])),
-                *(int(row["confirmation"]), float(row["seconds"])),
-            )
-            for row in csv.DictReader(file)
-        ]
-
-
-def keep(row: Row) -> None:
-    """Append a row to the table."""
-    begun = TABLE.exists()
-    with TABLE.open("a", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if not begun:
-            writer.writerow(Row._fields)
-        writer.writerow(row)
-
-
-def table(rows: list[Row]) -> str:
+def table(known: list[Row]) -> str:
     """The table of the page."""
     head = [
         "task",
@@ -143,7 +112,7 @@ def table(rows: list[Row]) -> str:
     ]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for task, (_, wanted) in TASKS.items():
-        own = [row for row in rows if row.task == task]
+        own = [row for row in known if row.task == task]
         if not own:
             continue
         anew = np.array([row.anew for row in own])
@@ -169,14 +138,15 @@ def main() -> None:
     parser.add_argument("--seeds", default=HELD_OUT, help="FIRST-LAST")
     parser.add_argument("--write", action="store_true", help="write the table and run nothing")
     options = parser.parse_args()
-    for task in [] if options.write else options.tasks:
-        for seed in parse_seeds(options.seeds):
-            if not any((row.task, row.seed) == (task, seed) for row in known()):
-                keep(row := measured(task, seed, TASKS[task][0]))
-                print(row, flush=True)
+    asked = {
+        (task, seed): {"task": task, "seed": seed, "steps": TASKS[task][0]}
+        for task in ([] if options.write else options.tasks)
+        for seed in parse_seeds(options.seeds)
+    }
+    rows.measured(TABLE, Row, measured, asked)
     text = PAGE.read_text()
     head, rest = text.split(BEGIN)
-    PAGE.write_text(f"{head}{BEGIN}\n{table(known())}\n{END}{rest.split(END)[1]}")
+    PAGE.write_text(f"{head}{BEGIN}\n{table(rows.read(TABLE, Row))}\n{END}{rest.split(END)[1]}")
 
 
 if __name__ == "__main__":

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distinguo.cli.many import AddressOption, EngineOption, ShardOption, Who, WorkersOption
+from distinguo.cli.many import Who, for_many
 from distinguo.errors import DistinguoError
 
 if TYPE_CHECKING:
     from distinguo.engines.engine import Engine
 
 
+@for_many
 def reproduce_command(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and shorter test trials.")] = False,
     neighbours: Annotated[
@@ -28,11 +29,9 @@ def reproduce_command(
         Path | None, typer.Option(help="Folder of the results; finished parts in it are not run again.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
-    engine: EngineOption = None,
-    workers: WorkersOption = None,
-    address: AddressOption = None,
-    shard: ShardOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Reproduce the paper: every figure and claim of its case study, ours beside the paper's, in one HTML report.
 
@@ -44,12 +43,10 @@ def reproduce_command(
       distinguo reproduce --quick
       distinguo reproduce --neighbours --quick
     """
-    from distinguo.cli.parse import shard as parts
-
-    workshop = Who(engine, workers, address, shard).engine_or("threads")
+    workshop = who.engine_or("threads")
     if neighbours:
-        _reproduce_neighbours(quick, out, seed, as_json, workshop, parts(shard or "1/1"))
-    elif shard is not None:
+        _reproduce_neighbours(quick, out, seed, as_json, workshop, who.part())
+    elif who.shard is not None:
         raise DistinguoError(
             "--shard is for --neighbours: each part of the case study needs those before it."
         )

@@ -11,7 +11,7 @@ import typer
 
 from distinguo.cli.completion import complete_setting, complete_task
 from distinguo.cli.grouped import HOW, WHAT, WHERE
-from distinguo.cli.many import AddressOption, EngineOption, ShardOption, Who, WorkersOption, each
+from distinguo.cli.many import Who, each, for_many
 from distinguo.cli.seeing import RunsArgument, chosen_runs
 from distinguo.errors import DistinguoError, counted
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 NOT_KEPT = 3  #: the exit code if no map keeps the return; 2 is for errors
 
 
+@for_many
 def distil_command(
-    context: typer.Context,
     teacher: Annotated[
         str,
         typer.Argument(
@@ -89,11 +89,9 @@ def distil_command(
             autocompletion=complete_setting,
         ),
     ] = None,
-    engine: EngineOption = None,
-    workers: WorkersOption = None,
-    address: AddressOption = None,
-    shard: ShardOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Distil a policy into a map of a few prototypes that can be read, exported and explained.
 
@@ -124,11 +122,10 @@ def distil_command(
     from distinguo.runs.seeds import seeds as read_seeds
 
     asked = changes = check_changes(parse.changes(assignments or []))
-    who = Who(engine, workers, address, shard)
     if seeds is not None:
         if seed is not None:
             raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
-        each(context, runs_of_seeds(read_seeds(seeds), out), who, told_distilled, as_json)
+        each(runs_of_seeds(read_seeds(seeds), out), who, told_distilled, as_json)
         return
     who.check_alone()
     seed = seed or 0
@@ -379,8 +376,8 @@ def _tell_curve(run: Run, output: Any, word: str) -> None:
 # ``distinguo condense``: the smallest map that keeps the return of a run.
 
 
+@for_many
 def condense_command(
-    context: typer.Context,
     runs: RunsArgument = None,
     seed: Annotated[int, typer.Option(help="Seed of the proposals and of all trials.")] = 0,
     regions: Annotated[
@@ -404,11 +401,9 @@ def condense_command(
     task: Annotated[
         str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
     ] = None,
-    engine: EngineOption = None,
-    workers: WorkersOption = None,
-    address: AddressOption = None,
-    shard: ShardOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Remove prototypes one by one, as long as new trials confirm that the return is kept.
 
@@ -431,11 +426,11 @@ def condense_command(
     from distinguo.views.plots import draw, save_figure
     from distinguo.views.show import draw_run
 
-    about, who = chosen_runs(runs), Who(engine, workers, address, shard)
+    about = chosen_runs(runs)
     if len(about) > 1:
         places = {one: out and str(out / one.name) for one in about}
         own = {str(one): {"runs": [one], "out": place} for one, place in places.items()}
-        each(context, own, who, told_distilled, as_json)
+        each(own, who, told_distilled, as_json)
         return
     who.check_alone()
     run = about[0]

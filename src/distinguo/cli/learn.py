@@ -11,7 +11,7 @@ import typer
 from distinguo.cli.completion import complete_learner, complete_preset, complete_setting, complete_task
 from distinguo.cli.distil import runs_of_seeds, teach_command, told_distilled
 from distinguo.cli.grouped import HOW, WHAT, WHERE
-from distinguo.cli.many import AddressOption, EngineOption, ShardOption, Who, WorkersOption, each
+from distinguo.cli.many import Who, each, for_many
 from distinguo.errors import DistinguoError, counted
 from distinguo.learners.catalog import TEACHER, learner_names
 
@@ -29,8 +29,8 @@ NOT_SOLVED = 3  #: the exit code of a run without success; 2 is for errors
 NOT_PROVEN = 6  #: that of a run that is solved but not proven, where a proof was asked for
 
 
+@for_many
 def learn(
-    context: typer.Context,
     task: Annotated[
         str | None,
         typer.Argument(
@@ -156,11 +156,9 @@ def learn(
             rich_help_panel=HOW,
         ),
     ] = False,
-    engine: EngineOption = None,
-    workers: WorkersOption = None,
-    address: AddressOption = None,
-    shard: ShardOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Learn a representation of a task: which of its states must be kept apart.
 
@@ -199,7 +197,6 @@ def learn(
     from distinguo.views.words import way_sentence
 
     task = _one_task(task, tried, data, many=seeds is not None, others={"teacher": learner == TEACHER})
-    who = Who(engine, workers, address, shard)
     if seeds is None:
         who.check_alone()
 
@@ -219,7 +216,7 @@ def learn(
         if seeds is None:
             _teach(task, numbers[0], changes | sure, out, as_json, regions=regions, keep=threshold)
         else:
-            each(context, runs_of_seeds(numbers, out), who, told_distilled, as_json)
+            each(runs_of_seeds(numbers, out), who, told_distilled, as_json)
         return
     with stoppable("Stopped before anything was learned."), progress_lines():
         setting, changes, log = _setting(task, data, changes, interpreted)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import io
 import json
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, redirect_stderr, redirect_stdout
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
@@ -19,32 +21,34 @@ if TYPE_CHECKING:
     from distinguo.engines.engine import Engine
 
 FAILED = 1  #: the exit code if a run gave no result
-LONG = 10**6  #: seconds; on a cluster, what has a time limit gets a process of its own
 
-EngineOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Who does many runs: threads, processes or dask; by default what suits.", rich_help_panel=WHO
-    ),
-]
-WorkersOption = Annotated[
-    int | None, typer.Option(min=1, help="Number of workers; by default all cores.", rich_help_panel=WHO)
-]
-AddressOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Address of a dask scheduler; without one, dask starts its own workers.", rich_help_panel=WHO
-    ),
-]
-ShardOption = Annotated[
-    str | None,
-    typer.Option(metavar="I/N", help="Do only the I-th of N parts of the runs.", rich_help_panel=WHO),
-]
+OPTIONS: dict[str, Any] = {
+    "engine": Annotated[
+        str | None,
+        typer.Option(
+            help="Who does many runs: threads, processes or dask; by default what suits.", rich_help_panel=WHO
+        ),
+    ],
+    "workers": Annotated[
+        int | None, typer.Option(min=1, help="Number of workers; by default all cores.", rich_help_panel=WHO)
+    ],
+    "address": Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a dask scheduler; without one, dask starts its own workers.", rich_help_panel=WHO
+        ),
+    ],
+    "shard": Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Do only the I-th of N parts of the runs.", rich_help_panel=WHO),
+    ],
+}
 
 
 class Who(NamedTuple):
-    """The options on who works."""
+    """The options on who works, and the command that they were given to."""
 
+    context: typer.Context
     engine: str | None
     workers: int | None
     address: str | None
@@ -52,23 +56,31 @@ class Who(NamedTuple):
 
     def check_alone(self) -> None:
         """Reject options on workers where there is one run."""
-        for name, value in self._asdict().items():
-            if value is not None:
+        for name in OPTIONS:
+            if getattr(self, name) is not None:
                 raise DistinguoError(f"--{name} is for many runs: one run has one worker; leave it out.")
 
     def engine_or(self, suited: str, seconds: float | None = None) -> Engine:
         """The engine that was asked for, or else one that suits; with the address of a scheduler, dask."""
         from distinguo.engines.engine import checked_engine
 
-        name = self.engine or ("dask" if self.address else suited)
-        return checked_engine(name, self.workers, self.address, seconds)
+        return checked_engine(self.name_or(suited), self.workers, self.address, seconds)
+
+    def name_or(self, suited: str) -> str:
+        """The name of that engine."""
+        return self.engine or ("dask" if self.address else suited)
+
+    def part(self) -> tuple[int, int]:
+        """The part of the runs that this command is to do."""
+        from distinguo.cli.parse import shard
+
+        return shard(self.shard or "1/1")
 
     def share(self, things: Sequence[Any]) -> list[Any]:
         """The things that this command is to do."""
-        from distinguo.cli.parse import shard
         from distinguo.engines.engine import my_share
 
-        mine = my_share(things, shard(self.shard or "1/1"))
+        mine = my_share(things, self.part())
         if not mine:
             raise DistinguoError(
                 f"--shard {self.shard} has nothing left to do; there are {counted(len(things), 'run')}."
@@ -76,8 +88,30 @@ class Who(NamedTuple):
         return mine
 
 
+def for_many(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options on who works, as its parameter ``who``."""
+    parameters: list[inspect.Parameter] = []
+    hints = get_type_hints(command, include_extras=True)
+    for one in inspect.signature(command).parameters.values():
+        if one.name == "who":
+            added = {
+                name: one.replace(name=name, default=None, annotation=of) for name, of in OPTIONS.items()
+            }
+            parameters += added.values()
+        else:
+            parameters.append(one.replace(annotation=hints[one.name]))
+    context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+
+    @functools.wraps(command)
+    def run(context: typer.Context, **given: Any) -> None:
+        command(who=Who(context, **{name: given.pop(name) for name in OPTIONS}), **given)
+
+    run.__signature__ = inspect.Signature([context, *parameters])  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in [context, *parameters]}
+    return run
+
+
 def each(
-    context: typer.Context,
     runs: Mapping[str, Mapping[str, Any]],
     who: Who,
     told: Callable[[Mapping[str, Any]], str],
@@ -90,6 +124,7 @@ def each(
     """
     from distinguo.cli.console import answer, output_for, say, stoppable
     from distinguo.cli.live import progress_bar
+    from distinguo.engines.engine import LONGEST
     from distinguo.engines.jobs import Job
     from distinguo.processes import Failed
 
@@ -97,16 +132,16 @@ def each(
     if workshop.name == "threads":
         raise DistinguoError("This command takes --engine processes or dask, got threads; leave it out.")
     if workshop.name == "dask":
-        workshop = workshop._replace(seconds=LONG)
+        workshop = workshop._replace(seconds=LONGEST)  # what has a time limit gets a process of its own
     jobs = [
-        Job(key, commanded, {"words": words_of(context, own), "place": os.getcwd()})
+        Job(key, commanded, {"words": words_of(who.context, own), "place": os.getcwd()})
         for key, own in who.share(list(runs.items()))
     ]
     found: dict[str, Any] = {}
     stopped = "Stopped; what was finished is kept. The same command continues from there."
     with (
         stoppable(stopped),
-        progress_bar(str(context.info_name)) as watch,
+        progress_bar(str(who.context.info_name)) as watch,
         closing(workshop.run(jobs)) as answers,
     ):
         for key, one in answers:
@@ -133,7 +168,7 @@ def words_of(context: typer.Context, own: Mapping[str, Any]) -> list[str]:
     words = [str(context.info_name)]
     for parameter in context.command.params:
         value = own.get(parameter.name or "", context.params.get(parameter.name or ""))
-        if parameter.name in Who._fields or value is None or value is False or parameter.name == "as_json":
+        if parameter.name in OPTIONS or value is None or value is False or parameter.name == "as_json":
             continue
         for one in value if isinstance(value, list | tuple) else [value]:
             if parameter.param_type_name == "argument":

@@ -19,7 +19,7 @@ from distinguo.cli.completion import (
     complete_view,
 )
 from distinguo.cli.grouped import HOW, WHAT, WHERE
-from distinguo.cli.many import AddressOption, EngineOption, ShardOption, Who, WorkersOption, each
+from distinguo.cli.many import Who, each, for_many
 from distinguo.errors import DistinguoError, counted
 
 if TYPE_CHECKING:
@@ -383,8 +383,8 @@ def report_command(
 # ``distinguo audit``: where a learned representation costs reward.
 
 
+@for_many
 def audit_command(
-    context: typer.Context,
     runs: RunsArgument = None,
     seed: Annotated[int, typer.Option(help="Seed of the random choices among tied actions.")] = 0,
     task: Annotated[
@@ -405,11 +405,9 @@ def audit_command(
             "of what actions differ by on average."
         ),
     ] = None,
-    engine: EngineOption = None,
-    workers: WorkersOption = None,
-    address: AddressOption = None,
-    shard: ShardOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Audit the states that a run visits: which are not epsilon-adequate, by which rule, at what cost.
 
@@ -425,9 +423,9 @@ def audit_command(
     from distinguo.cli.live import progress_bar
     from distinguo.comparison.audit import audit
 
-    asked, who = chosen_runs(runs), Who(engine, workers, address, shard)
+    asked = chosen_runs(runs)
     if len(asked) > 1:
-        each(context, {str(one): {"runs": [one]} for one in asked}, who, _told_audit, as_json)
+        each({str(one): {"runs": [one]} for one in asked}, who, _told_audit, as_json)
         return
     who.check_alone()
     about = asked[0]
@@ -469,8 +467,8 @@ PICTURE = "proof.png"  #: the name of its file in the folder
 VERDICTS = {"proven": 0, "not proven": 3, "refuted": 4, "not provable": 5}
 
 
+@for_many
 def verify_command(
-    context: typer.Context,
     what: Annotated[
         list[str] | None,
         typer.Argument(
@@ -528,10 +526,8 @@ def verify_command(
             rich_help_panel=WHERE,
         ),
     ] = None,
-    engine: EngineOption = None,
-    workers: WorkersOption = None,
-    address: AddressOption = None,
-    shard: ShardOption = None,
+    *,
+    who: Who,
 ) -> None:
     """Prove that the greedy policy of a run never fails, or that it arrives; write a certificate and check it.
 
@@ -556,11 +552,11 @@ def verify_command(
     from distinguo.writing import slug
 
     name = None if task is None else parse.task_name(task)
-    wanted, who = _once(what or [str(parse.chosen_run(None))]), Who(engine, workers, address, shard)
+    wanted = _once(what or [str(parse.chosen_run(None))])
     if len(wanted) > 1:
         places = {one: out and str(out / slug(one)) for one in wanted}
         own = {one: {"what": [one], "out": place} for one, place in places.items()}
-        each(context, own, who, lambda content: content["verdict"], as_json)
+        each(own, who, lambda content: content["verdict"], as_json)
         return
     who.check_alone()
     asked = wanted[0]

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from distinguo.cli.grouped import HOW, WHAT, WHERE
-from distinguo.cli.many import AddressOption, EngineOption, ShardOption, WorkersOption
+from distinguo.cli.many import Who, for_many
 from distinguo.errors import counted
 
 
+@for_many
 def study_command(
     plan: Annotated[
         Path, typer.Argument(help="A TOML file that says what is studied; docs/how-to/studies.md has one.")
@@ -39,11 +40,9 @@ def study_command(
             rich_help_panel=HOW,
         ),
     ] = None,
-    engine: EngineOption = None,
-    workers: WorkersOption = None,
-    address: AddressOption = None,
-    shard: ShardOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Study learners: tasks × learners × settings × seeds, as a table and a picture.
 
@@ -59,7 +58,6 @@ def study_command(
 
       distinguo study plan.toml --address tcp://10.0.0.5:8786
     """
-    from distinguo.cli import parse
     from distinguo.cli.console import answer, output_for, say, stoppable
     from distinguo.cli.live import progress_bar
     from distinguo.engines.code import imported
@@ -69,7 +67,7 @@ def study_command(
 
     for path in code or []:
         imported(path)
-    asked, part = load_study(plan), parse.shard(shard or "1/1")
+    asked, part = load_study(plan), who.part()
     folder = out or Path("runs") / f"study-{plan.stem}"
     say(in_words(asked))
     stopped = f"Stopped; the finished runs are in {folder}. The same command continues from there."
@@ -77,9 +75,9 @@ def study_command(
         found = study(
             asked,
             folder,
-            engine=engine or ("dask" if address else "processes"),
-            workers=workers,
-            address=address,
+            engine=who.name_or("processes"),
+            workers=who.workers,
+            address=who.address,
             shard=part,
             seconds=seconds,
             watch=watch,

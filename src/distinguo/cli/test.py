@@ -15,7 +15,7 @@ from distinguo.cli.completion import (
     complete_tester_setting,
 )
 from distinguo.cli.grouped import HOW, WHAT, WHERE
-from distinguo.cli.many import AddressOption, EngineOption, ShardOption, Who, WorkersOption
+from distinguo.cli.many import Who, for_many
 from distinguo.errors import DistinguoError, counted
 from distinguo.registry import REPRESENTATIONS, added
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from distinguo.comparison.plan import Plan
 
 
+@for_many
 def compare_command(
     what: Annotated[
         list[str] | None,
@@ -90,10 +91,6 @@ def compare_command(
             help="Folder of the results; finished curves in it are not run again.", rich_help_panel=WHERE
         ),
     ] = None,
-    engine: EngineOption = None,
-    workers: WorkersOption = None,
-    address: AddressOption = None,
-    shard: ShardOption = None,
     monitors: Annotated[
         list[Path] | None,
         typer.Option(
@@ -103,6 +100,8 @@ def compare_command(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Compare representations: a fresh learner on each, and learning curves.
 
@@ -134,10 +133,10 @@ def compare_command(
     others = [
         read_monitor(place, score=_score_of(plan)) for place in monitors or ()
     ]  # before the work is done
-    folder, part = out or _default_folder(plan, [*(what or []), task or ""]), parse.shard(shard or "1/1")
+    folder, part = out or _default_folder(plan, [*(what or []), task or ""]), who.part()
     stopped = f"Stopped; the finished curves are in {folder}. The same command continues from there."
     with stoppable(stopped), progress_bar("testing") as watch:
-        workshop = Who(engine, workers, address, shard).engine_or("threads")
+        workshop = who.engine_or("threads")
         comparison = compare_plan(plan, folder, engine=workshop, shard=part, watch=watch)
     comparison = comparison._replace(curves=[*comparison.curves, *others])
     output = output_for(as_json)
