@@ -451,7 +451,6 @@ BAD = {
     "audits of folders that hold no runs": (["audit", "foreign", "vacant"], "foreign is not a run folder"),
     "a map condensed twice": (["condense", "vacant", "vacant"], "vacant is named twice"),
     "proofs in threads": (["verify", "diagonal", "grid:2x2", "--engine", "threads"], "--engine processes"),
-    "proofs of two things that are nothing": (["verify", "diagona", "gridd"], "did you mean 'diagonal'"),
     "workers for one proof": (["verify", "diagonal", "--workers", "2"], "--workers is for many runs"),
     "a part of one learning run": (["learn", "puck", "--shard", "1/2"], "--shard is for many runs"),
     "a part that is empty": (["learn", "puck", "--seeds", "1-2", "--shard", "3/4"], "nothing left to do"),
@@ -464,10 +463,6 @@ BAD = {
     "a seed and seeds of a teacher": (
         ["distil", "letter.txt", "--task", "puck", "--seed", "1", "--seeds", "1-2"],
         "--seeds exclude each other",
-    ),
-    "seeds of a teacher that is none": (
-        ["distil", "letter.txt", "--task", "puck", "--seeds", "1-2"],
-        "'letter.txt' is not a teacher",
     ),
     "a part of the case study": (["reproduce", "--shard", "1/2"], "--shard is for --neighbours"),
 }

@@ -155,3 +155,19 @@ def test_one_run_that_fails_leaves_the_others_alone(place: Path, tmp_path: Path)
     assert [one["name"] for one in content["runs"]] == ["runs/seed-1", "runs/seed-3"]
     assert "damaged" in content["failures"]["runs/seed-2"]
     assert "Failed: runs/seed-2: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["verify", "diagona", "gridd"], "Unknown representation 'diagona'; did you mean 'diagonal'?"),
+        (["distil", "letter.txt", "--task", "puck", "--seeds", "1-2"], "'letter.txt' is not a teacher; "),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_no_run_can_do_is_one_error(tmp_path: Path, words: list[str], sentence: str) -> None:
+    start = [sys.executable, "-P", "-m", "distinguo", *words]
+    done = subprocess.run(start, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith(f"distinguo: {sentence}")
+    assert not list(tmp_path.iterdir())

@@ -127,7 +127,7 @@ def distil_command(
             raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
         each(runs_of_seeds(read_seeds(seeds), out), who, told_distilled, as_json)
         return
-    who.check_alone()
+    who.check(many=False)
     seed = seed or 0
     world = _task(task, of_table(changes, "task"))
     policy = _teacher(teacher, task, of_table(changes, "task"), say)
@@ -432,7 +432,7 @@ def condense_command(
         own = {str(one): {"runs": [one], "out": place} for one, place in places.items()}
         each(own, who, told_distilled, as_json)
         return
-    who.check_alone()
+    who.check(many=False)
     run = about[0]
     learned = open_run(run, task_of_run(task, run))
     path = out or run.with_name(f"{run.name}-condensed")

@@ -206,8 +206,7 @@ def learn(
     from distinguo.views.words import way_sentence
 
     task = _one_task(task, tried, data, many=seeds is not None, others={"teacher": learner == TEACHER})
-    if seeds is None:
-        who.check_alone()
+    who.check(many=seeds is not None)
     if ranges and not prove:
         raise DistinguoError("--range is for what is to be proven; add --prove, or leave it out.")
 

@@ -54,10 +54,10 @@ class Who(NamedTuple):
     address: str | None
     shard: str | None
 
-    def check_alone(self) -> None:
-        """Reject options on workers where there is one run."""
+    def check(self, many: bool) -> None:
+        """Reject options on workers where there are not many runs."""
         for name in OPTIONS:
-            if getattr(self, name) is not None:
+            if not many and getattr(self, name) is not None:
                 raise DistinguoError(f"--{name} is for many runs: one run has one worker; leave it out.")
 
     def engine_or(self, suited: str, seconds: float | None = None) -> Engine:

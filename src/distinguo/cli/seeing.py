@@ -427,7 +427,7 @@ def audit_command(
     if len(asked) > 1:
         each({str(one): {"runs": [one]} for one in asked}, who, _told_audit, as_json)
         return
-    who.check_alone()
+    who.check(many=False)
     about = asked[0]
     world = parse.task_of_run(task, about)
     with progress_bar("auditing") as bar:
@@ -559,7 +559,7 @@ def verify_command(
         own = {one: {"what": [one], "out": place} for one, place in places.items()}
         each(own, who, lambda content: content["verdict"], as_json)
         return
-    who.check_alone()
+    who.check(many=False)
     asked = wanted[0]
     world = parse.task_of_run(task, Path(asked)) if Path(asked).is_dir() else name
     known = registered_name(code_or_word(asked))
