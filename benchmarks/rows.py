@@ -18,10 +18,11 @@ def read(table: Path, kind: type[Row]) -> list[Row]:
     """The rows of a file, if there is one."""
     if not table.exists():
         return []
-    types = get_type_hints(kind)
+    read_as: dict[type, Callable[[str], Any]] = {bool: "True".__eq__}
+    types = [(name, of, read_as.get(of, of)) for name, of in get_type_hints(kind).items()]
     with table.open(newline="") as file:
-        return [
-            kind(*(line[name] == "True" if of is bool else of(line[name]) for name, of in types.items()))
+        return [  # what an older file lacks is as the row has it by default
+            kind(**{name: value(line[name]) for name, of, value in types if line.get(name) or of is str})
             for line in csv.DictReader(file)
         ]
 
