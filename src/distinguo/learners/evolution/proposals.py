@@ -16,7 +16,7 @@ from distinguo.learners.evolution.memory import CENTRE, EvolutionMemory
 from distinguo.learners.evolution.model import (
     FEWEST_ROWS,
     Imagined,
-    fitted_model,
+    fitted_models,
     rows_of,
     work_of_step,
 )
@@ -81,15 +81,15 @@ def propose_laws(agent: Agent, fixed: bool) -> bool:
     usual = min(steps, int(TIMES_USUAL * status["noted"] / max(1, status["begun"])))
     if POPULATION * FEWEST_STARTS * usual * work_of_step(memory) > MOST_WORK:
         return False
-    model = fitted_model(memory, agent.rng)
-    if model is None:
+    models = fitted_models(memory, agent.rng)
+    if not models:
         return False
     centre, size, width, generations = _beginning(agent)
     known = rows_of(memory)
     starts = (known.first - memory.seen.centre) / memory.seen.spread
     count = int(np.clip(STEPS_OF_GENERATION // (POPULATION * usual), FEWEST_STARTS, MOST_STARTS))
     numbers = _searched(
-        agent, Imagined(memory, model, size, steps), starts, count, (centre, width, generations)
+        agent, Imagined(memory, models, size, steps), starts, count, (centre, width, generations)
     )
     set_proposal(memory, numbers, size)
     status["proposals"] += 1
