@@ -20,8 +20,8 @@ from distinguo.learners.evolution.generations import (
     begin_level,
     has_collapsed,
     has_stalled,
-    is_far,
     is_behind,
+    is_far,
     map_of_numbers,
     standardise,
     surely,
@@ -45,7 +45,7 @@ PAYS = 2.5  #: standard errors by which more regions must be better, in trials f
 SLICE = 30_000  #: steps of a search before it is challenged, at the least, and then between two comparisons
 LONGEST = 4  #: slices that a search which challenges another may always have; else it has as many steps as the other
 EARLIEST = 2  #: slices before it may be given up
-#: Trials that decide while both maps are far from the target: against a map that seems worse, and for one that does not.
+#: Trials that decide while both maps are far from the target: that a map is worse, and that it is better.
 FEWEST_IF_WORSE, FEWEST_IF_FAR = 2, 5
 #: Times the way from the mean return to the least in the last long test: a larger loss of one trial ends a test.
 FAR_BELOW = 3.0
