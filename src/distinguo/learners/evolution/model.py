@@ -21,7 +21,7 @@ from distinguo.seam import kernel
 
 HINGES = 100  #: features that bend at a plane between observed points
 MOST_FOR_PRODUCTS = 24  #: inputs up to which products of two are features, too
-RIDGES = 10.0 ** np.arange(-11, -1)  #: penalties of the regression, relative to the greatest eigenvalue
+RIDGES = 10.0 ** np.arange(-9, 0)  #: penalties of the regression, relative to the number of rows
 COVERED = 0.02  #: share of the trials' ends below which a side of the box of observations explains nothing
 UNEXPLAINED = 0.1  #: share of the ends that no side explains, above which there is a regression instead
 NEWTON_STEPS, END_RIDGE = 20, 0.1  #: of the logistic regression of where trials end
@@ -105,20 +105,22 @@ def _regression(
 
 def _ridge(features: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Ridge regressions, each with the penalty of the least generalised cross-validation (Golub, Heath and Wahba)."""
-    count = len(features)
+    count, size = len(features), np.sqrt((features**2).mean(axis=0))
+    size[size == 0.0] = 1.0
+    features = features / size
     values, vectors = np.linalg.eigh(features.T @ features)
     values = np.maximum(values, 0.0)
     turned = vectors.T @ (features.T @ wanted)
     squares, best = (wanted**2).sum(axis=0), np.full(wanted.shape[1], np.inf)
     weights = np.zeros_like(turned)
-    for penalty in RIDGES * values.max():
+    for penalty in RIDGES * count:
         shrunk = turned / (values + penalty)[:, None]
         left = squares - (2.0 * shrunk * turned - values[:, None] * shrunk**2).sum(axis=0)
         free = count - (values / (values + penalty)).sum()
         error = np.maximum(left, 0.0) / max(free, 1.0) ** 2
         weights = np.where(error < best, shrunk, weights)
         best = np.minimum(error, best)
-    return np.ascontiguousarray(vectors @ weights)
+    return np.ascontiguousarray((vectors @ weights) / size[:, None])
 
 
 def _ends(
