@@ -17,7 +17,7 @@ from distinguo.offline.estimate import finding_sentences
 from distinguo.presets import DEFAULT
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import prototypes_of
-from distinguo.runs.configuration import Configuration, choice_for
+from distinguo.runs.configuration import Configuration, choice_for, ranges_of
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import Hold, TaskSpec
 
@@ -134,6 +134,13 @@ def _outcome(run: Run) -> str:
     return f"Not solved within the budget: {size} after {cost}."
 
 
+def _within(run: Run) -> str:
+    """For which parameters it is proven, where they lie in ranges."""
+    ranges = ranges_of(run.configuration.stage)
+    words = [f"{name} from {low} to {high}" for name, (low, high) in ranges.items()]
+    return f", for {' and '.join(words)} at each step" if words else ""
+
+
 def proof_sentence(run: Run) -> str:
     """Return a sentence or two on what was proven of a run that was to be proven."""
     summary = run.summary
@@ -150,7 +157,7 @@ def proof_sentence(run: Run) -> str:
             if run.path and "certificate" in summary
             else ""
         )
-        return f"Proven from every start, and checked independently ({effort}){where}."
+        return f"Proven from every start{_within(run)}, and checked independently ({effort}){where}."
     why = f" {summary['not_proven']}" if summary["not_proven"] else ""
     return f"Not proven: only {summary['proven_share']:.1%} of the starts are ({effort}).{why}"
 

@@ -14,7 +14,7 @@ from distinguo.errors import DistinguoError
 from distinguo.proof.checker.check import difference
 from distinguo.proof.declared.flow import Flow, States
 from distinguo.proof.declared.lattice import Lattice, boxes_stay
-from distinguo.proof.declared.question import program_claim
+from distinguo.proof.declared.question import claim_like
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.program import program_of
 from distinguo.proof.schema import ProgramCertificate
@@ -34,7 +34,7 @@ class ProgramGuard:
 
     def __init__(self, certificate: ProgramCertificate, task: Any) -> None:
         program, claim = program_of(task), certificate.task
-        if other := difference(claim, program_claim(program, {}, claim)):
+        if other := difference(claim, claim_like(claim, task)):
             raise DistinguoError(f"The certificate belongs to another task: {other}.")
         self.task, self.certificate, self.actions = task, certificate, claim.actions
         unknown = {name: (low, claim.high[name]) for name, low in claim.low.items() if low < claim.high[name]}

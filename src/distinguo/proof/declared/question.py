@@ -495,6 +495,11 @@ def program_claim(program: Program, ranges: Any, title: Any) -> ProgramClaim:
     )
 
 
+def claim_like(claim: ProgramClaim, task: Any) -> ProgramClaim:
+    """What a claim about a task should say of its program, as far as the task knows."""
+    return program_claim(program_of(task), {}, _Title(claim.name, claim.dimensions, generics.actions(task)))
+
+
 def _plain(value: Any) -> Any:
     """A constant of a program as a certificate names it."""
     return [float(number) for number in value] if isinstance(value, tuple) else float(value)
