@@ -42,6 +42,7 @@ from distinguo.search.races import HOPELESS, is_hopeless
 
 WAIT, CLAIM, ON = "wait", "claim", "on"  #: what follows a trial of a test
 PAYS = 2.5  #: standard errors by which more regions must be better, in trials from the same starts
+WORTH = 0.005  #: share by which more regions must be better, of what the best map gains over random laws
 SLICE = 30_000  #: steps of a search before it is challenged, at the least, and then between two comparisons
 LONGEST = 4  #: slices that a search which challenges another may always have; else it has as many steps as the other
 EARLIEST = 2  #: slices before it may be given up
@@ -288,8 +289,14 @@ def _is_decided(memory: EvolutionMemory, own: np.ndarray, gains: np.ndarray) -> 
 def _is_better(memory: EvolutionMemory) -> bool:
     """Whether the map at the centre gains over the best one in the last test; a larger one must do so surely."""
     if memory.central.size > memory.best.size:
-        return _gains_surely(memory)
+        return _gains_surely(memory) and bool(memory.laws.gains[0] > _worth(memory))
     return bool(memory.laws.gains[0] > 0.0)
+
+
+def _worth(memory: EvolutionMemory) -> float:
+    """The least gain for which one more law pays."""
+    status = memory.status[0]
+    return float(WORTH * max(status["best"] - status["base"], 0.0))
 
 
 def _gains_surely(memory: EvolutionMemory) -> bool:
