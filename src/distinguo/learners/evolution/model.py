@@ -176,6 +176,7 @@ class WorkSpace(NamedTuple):
     x: np.ndarray  #: (inputs,) the same with the amounts
     hinges: np.ndarray
     change: np.ndarray  #: (dimensions + 1,) of the observation, and the reward
+    taken: np.ndarray  #: (1,) steps so far
 
 
 class ImaginedMap(NamedTuple):
@@ -211,6 +212,7 @@ def imagine(
             length += 1
             r = model.last if ended else min(model.most, max(model.least, room.change[dimensions]))
             total += 1.0 if hold else r
+        room.taken[0] += length
     return total / starts.shape[0]
 
 
@@ -314,7 +316,7 @@ class Imagined:
         self.models, self.steps, self.hold = models, steps, bool(memory.facts["hold"][0])
         self.shape = (size, amounts, dimensions + 1)
         self.products = dimensions + amounts <= MOST_FOR_PRODUCTS
-        self.room = WorkSpace(*map(np.zeros, (dimensions, dimensions + amounts, HINGES, dimensions + 1)))
+        self.room = WorkSpace(*map(np.zeros, (dimensions, dimensions + amounts, HINGES, dimensions + 1, 1)))
 
     def __call__(self, numbers: np.ndarray, starts: np.ndarray) -> float:
         """The mean return from these starts."""

@@ -146,9 +146,12 @@ def _searched(
     rng, (centre, width, generations) = agent.rng, begin
     made: Any = CMA(mean=centre, sigma=width, population_size=POPULATION, seed=int(rng.integers(2**31)))
     for _ in range(generations):
+        imagined.room.taken[:] = 0.0
         some = np.ascontiguousarray(starts[rng.permutation(len(starts))[:count]])
         drawn = [made.ask() for _ in range(POPULATION)]
         losses = [-imagined(numbers, some) for numbers in drawn]
         made.tell([(x, loss if np.isfinite(loss) else WORST) for x, loss in zip(drawn, losses, strict=True)])
+        share = STEPS_OF_GENERATION / max(1.0, imagined.room.taken[0])
+        count = int(np.clip(count * share, FEWEST_STARTS, MOST_STARTS))
     numbers: np.ndarray = made.mean
     return numbers
