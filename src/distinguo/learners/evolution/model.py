@@ -83,9 +83,9 @@ def fitted_models(memory: EvolutionMemory, rng: Generator) -> list[TaskModel]:
     highest = np.maximum(before.max(axis=0), after[going].max(axis=0))
     last = 0.0 if going.all() else float(known.reward[~going].mean())
     extremes = float(known.reward.min()), float(known.reward.max())
-    shared = lowest, highest, *_ends(after, going, lowest, highest), last, *extremes
+    sides = lowest, highest, *_ends(after, going, lowest, highest)
     return [
-        TaskModel(*_regression(inputs, going, after - before, known.reward, rng), *shared)
+        TaskModel(*_regression(inputs, going, after - before, known.reward, rng), *sides, last, *extremes)
         for _ in range(MODELS)
     ]
 
