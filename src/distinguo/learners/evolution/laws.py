@@ -277,10 +277,15 @@ def _is_decided(memory: EvolutionMemory, own: np.ndarray, gains: np.ndarray) -> 
         return True
     if is_hopeless(gains) and own.mean() < status["best"]:
         return True
-    if max(own.max(), memory.laws.record[: len(gains)].max()) < target:
-        return count >= (FEWEST_IF_FAR if gains.mean() > 0.0 else FEWEST_IF_WORSE)
+    far = max(own.max(), memory.laws.record[: len(gains)].max()) < target
+    if far and gains.mean() <= 0.0:
+        return count >= FEWEST_IF_WORSE
+    if count < max(FEWEST_IF_FAR, int(status["known"])):  # what is better runs from all known starts
+        return False
+    if far:
+        return True
     if memory.central.size > memory.best.size:
-        better = len(gains) >= FEWEST_IF_FAR and gains.mean() > PAYS * gains.std(ddof=1) / np.sqrt(len(gains))
+        better = gains.mean() > PAYS * gains.std(ddof=1) / np.sqrt(len(gains))
     else:
         better = is_hopeless(-gains)
     return better and (np.isnan(target) or is_behind(own, target))
