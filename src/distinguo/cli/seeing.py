@@ -616,7 +616,7 @@ def export_command(
         said = {"arithmetic": decision.said, "safe": decision.safe}
         say(f"Arithmetic: {decision.said}")
         say(
-            f"Where an observation is not finite or beyond {decision.limit:g}: {decision.safe} (--safe chooses)."
+            f"Where an observation is not finite or beyond {decision.limit:zg}: {decision.safe} (--safe chooses)."
         )
     output_for(as_json).tell(f"Controller: {path}")
     cited = certificate and certificate.file

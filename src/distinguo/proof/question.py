@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from decimal import ROUND_FLOOR, Context
 from functools import singledispatch
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
@@ -27,6 +28,15 @@ from distinguo.tasks.task import State, start, transition
 
 #: The ranges of the options, also on the command line.
 LIMITS = {"cells": (1_000, 2**26), "steps": (1, 100_000)}
+
+
+def bound_text(bound: float) -> str:
+    """A lower bound in four digits, rounded down so that it stays one.
+
+    >>> bound_text(-106.259), bound_text(-0.00912)
+    ('-106.3', '-0.00912')
+    """
+    return f"{Context(prec=4, rounding=ROUND_FLOOR).create_decimal_from_float(bound).normalize():zg}"
 
 
 class Request(NamedTuple):

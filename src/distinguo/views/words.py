@@ -220,13 +220,14 @@ def _what_it_takes(summary: Mapping[str, Any]) -> str:
 
 
 def score_text(score: float, threshold: float | None) -> str:
-    """Write a mean return with enough digits to see whether it reaches the target.
+    """Write a mean return with enough digits to see whether it reaches the target, and whether it is zero.
 
-    >>> score_text(0.698, 0.7), score_text(0.7, 0.7), score_text(-106.04, -110.0)
-    ('0.698', '0.7', '-106.0')
+    >>> score_text(0.698, 0.7), score_text(0.7, 0.7), score_text(-106.04, -110.0), score_text(-0.009, -0.06)
+    ('0.698', '0.7', '-106.0', '-0.01')
     """
+    marks = (0.0, threshold)
     texts = [f"{score:z.{digits}f}" for digits in range(1, 7)]
-    return next((text for text in texts if float(text) != threshold or score == threshold), texts[-1])
+    return next((text for text in texts if score in marks or float(text) not in marks), texts[-1])
 
 
 def remarks(run: Run) -> list[str]:
