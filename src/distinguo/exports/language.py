@@ -46,7 +46,8 @@ class Language:
     """A printer of functions; ``prefix`` begins their names and those of tables and constants."""
 
     INDENT = "    "
-    PROVEN = "It speaks of double arithmetic, which this program has."  #: what a certificate is about, in double
+    #: What a certificate is about, in double.
+    PROVEN = "It speaks of double arithmetic, which this program has."
     BRACKETS: tuple[str, str] = ("[", "]")
     WORDS: Mapping[str, str] = MappingProxyType(
         {"and": "&&", "or": "||", "not": "!"}
