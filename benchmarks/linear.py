@@ -1,4 +1,4 @@
-"""Augmented random search for one linear law (Mania, Guy and Recht, 2018, V2-t), for the table of small controllers."""
+"""Augmented random search for one linear law (Mania, Guy and Recht, 2018, V2-t): a row of the small controllers."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ import csv
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import gymnasium
 import numpy as np
@@ -179,41 +179,43 @@ def network(task: str, _: int, teachers: Path) -> list[Row]:
     ]
 
 
-def trees(task: str, seed: int, teachers: Path) -> list[Row]:
-    """Regression trees of what the teacher takes, in its own trials and in those of the trees (as in DAgger)."""
+def aggregated(policy: Any, env: Any, leaves: int, seed: int) -> tuple[Any, int]:
+    """The best tree of several rounds, in which the teacher answers for what the last tree saw, and their steps."""
     from sklearn.tree import DecisionTreeRegressor
 
-    policy, env = teacher_of(task, teachers), gymnasium.make(task)
-    rows = []
+    seen: list[np.ndarray] = []
+    found: list[tuple[float, Any]] = []
+    tree: Any = None
+    for number in range(ROUNDS + 1):
+
+        def act(now: np.ndarray, tree: Any = tree) -> Any:
+            return policy.predict(now, deterministic=True)[0] if tree is None else tree.predict(now[None])
+
+        starts = range(1000 * seed + FOLLOWED * number, 1000 * seed + FOLLOWED * (number + 1))
+        found.append((float(np.mean([trial(env, act, start, seen) for start in starts])), tree))
+        taken = policy.predict(np.array(seen), deterministic=True)[0]
+        tree = DecisionTreeRegressor(max_leaf_nodes=leaves, random_state=seed).fit(np.array(seen), taken)
+    return max(found[1:], key=lambda pair: pair[0])[1], len(seen)
+
+
+def trees(task: str, seed: int, teachers: Path) -> list[Row]:
+    """Regression trees of what the teacher takes, in its own trials and in those of the trees."""
+    policy, env, rows = teacher_of(task, teachers), gymnasium.make(task), []
     for leaves in LEAVES:
-        begun, best, spent = time.process_time(), (-np.inf, None), 0
-        seen: list[np.ndarray] = []
-        act: Act = lambda now: policy.predict(now, deterministic=True)[0]  # noqa: E731
-        for number in range(ROUNDS + 1):
-            before = len(seen)
-            starts = [1000 * seed + FOLLOWED * number + one for one in range(FOLLOWED)]
-            gained = float(np.mean([trial(env, act, start, seen) for start in starts]))
-            spent += len(seen) - before
-            if number and gained > best[0]:
-                best = gained, tree
-            taken = policy.predict(np.array(seen), deterministic=True)[0]
-            tree = DecisionTreeRegressor(max_leaf_nodes=leaves, random_state=seed).fit(np.array(seen), taken)
-            act = lambda now, tree=tree: tree.predict(now[None])  # noqa: E731
-        chosen = best[1]
-        assert chosen is not None
-        numbers = 2 * (chosen.get_n_leaves() - 1) + chosen.get_n_leaves() * int(
-            np.prod(env.action_space.shape)
-        )
+        begun = time.process_time()
+        chosen, steps = aggregated(policy, env, leaves, seed)
+        count = int(chosen.get_n_leaves())
+        numbers = 2 * (count - 1) + count * int(np.prod(env.action_space.shape or ()))
         rows.append(
             row_of(
                 task,
                 seed,
                 lambda now, chosen=chosen: chosen.predict(now[None]),
                 solved=False,
-                regions=int(chosen.get_n_leaves()),
+                regions=count,
                 numbers=numbers,
                 bytes=4 * numbers,
-                steps=spent,
+                steps=steps,
                 confirmation=0,
                 seconds=round(time.process_time() - begun, 4),
                 kind=TREE,
@@ -256,8 +258,8 @@ def known() -> list[Row]:
     """The rows so far."""
     if not TABLE.exists():
         return []
-    read: dict[str, Callable[[str], Any]] = {"bool": "True".__eq__, "int": int, "float": float, "str": str}
-    kinds = Row.__annotations__.items()
+    read: dict[type, Callable[[str], Any]] = {bool: "True".__eq__, int: int, float: float, str: str}
+    kinds = get_type_hints(Row).items()
     with TABLE.open() as file:
         return [
             Row(**{name: read[kind](row[name]) for name, kind in kinds if row.get(name)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -276,13 +277,11 @@ def _searched(
     assert wide.amounts is not None
     spec = with_laws(wide, np.zeros((1, len(wide.amounts.low), len(wide.dimensions) + 1)))
     settings = _configured(spec, amounts.teacher, wish.seed, wish.regions, wish.changes).learner
-    ledger.budget = settings.steps
+    ledger.budget, ledger.ceiling = settings.steps, math.floor(LEARNING * settings.steps)
     trials = trials_of(spec, cap, ledger)
     try:
         target = target_of(trials, amounts, shown.returns, wish.keep, settings.keep)[0]
-        search = LawSearch(
-            trials, amounts.teacher.answer, target, settings, wish.seed, watch or (lambda text: None)
-        )
+        search = LawSearch(trials, amounts.takes, target, settings, wish.seed, watch or (lambda text: None))
         search.learn(shown.seen, shown.taken)
         most = min(wish.regions or max(settings.most, SIZES[-1]), MOST_LAWS)
         with ledger.up_to(LAWS):
@@ -298,7 +297,7 @@ def target_of(
     value, remarks = target_return(trials.spec, returns, keep, share, trials.cap)
     if keep is not None or value == threshold_of(trials.spec, trials.cap):
         return TargetReturn(value), remarks
-    gains = remembered(partial(trials.gains_of_amounts, amounts.teacher.answer))
+    gains = remembered(partial(trials.gains_of_amounts, amounts.takes))
     return TargetReturn(value, gains, float(returns.mean()), float(np.ptp(returns))), remarks
 
 

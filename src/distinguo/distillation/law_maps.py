@@ -1,7 +1,7 @@
 """The fewest laws that keep the return of a teacher whose actions are amounts.
 
-One law is tried first, then two and so on. At each size maps are fitted to what the teacher takes (laws.py), in its own
-trials and in those of the maps so far, whose states it labels. Where the best fit does not keep the return, it is
+One law is tried first, then two and so on. At each size maps are fitted to what the teacher takes (laws.py), in its
+own trials and in those of the maps so far, whose states it labels. Where the best fit does not keep the return, it is
 polished: CMA-ES changes all numbers of the map, judged by trials from common starts. At last gains are dropped as
 long as the return is kept.
 """

@@ -31,7 +31,9 @@ BEGUN, FITTED = 20, 1  #: pieces that are begun, and those of them that are fitt
 STEPS = 150  #: of L-BFGS
 STRETCHED = 0.7  #: of the weights that pieces begin with, in logarithms
 WEIGHT_DECAY = 1e-3  #: a price of narrow borders
-SATURATED = 0.95  #: half ranges from the middle where an amount counts as the end of its range: networks seldom say it
+SATURATED = (
+    0.95  #: half ranges from the middle: an amount further out counts as the end, which networks seldom say
+)
 
 
 class LawMap(NamedTuple):
@@ -165,7 +167,7 @@ class Problem(NamedTuple):
 
     def begun(self, count: int, rng: np.random.Generator) -> Pieces:
         """Pieces around places that were seen, with the laws that fit best there."""
-        places = self.rows[rng.choice(len(self.rows), count, replace=False), :-1]
+        places = self.rows[rng.choice(len(self.rows), count, replace=len(self.rows) < count), :-1]
         weight = np.exp(rng.normal(0.0, STRETCHED, places.shape[1]))
         return self._with_laws(
             Pieces(places, weight, np.zeros((count, *self.wanted.shape[1:], len(weight) + 1)))

@@ -17,7 +17,7 @@ from distinguo.distillation.trials import trials_of
 from distinguo.errors import DistinguoError, call_user_code
 from distinguo.runs.run import Run
 from distinguo.search.maps import PrototypeMap
-from distinguo.tasks.amounts import Laws, amounts_refused, laws, laws_of, needs_laws, with_laws
+from distinguo.tasks.amounts import amounts_refused, laws, laws_of, needs_laws, with_laws
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.source import AMOUNTS, LEVELS, source_of
 from distinguo.tasks.gym.spaces import DiscreteActions, view_of
@@ -115,6 +115,10 @@ class AmountTeacher(NamedTuple):
             raise BudgetEndedError
         return gained
 
+    def takes(self, rows: np.ndarray) -> np.ndarray:
+        """The amounts that it takes where it sees these rows, a row each."""
+        return self.teacher.answer(rows).reshape(len(rows), -1)
+
     def on(self, levels: np.ndarray) -> AmountTeacher:
         """Return the same with a teacher that takes the nearest of these levels."""
         return self._replace(levels=levels)
@@ -204,16 +208,6 @@ def _given(amounts: AmountTeacher, levels: Any) -> np.ndarray:
     return table.reshape(len(table), -1).astype(np.float64)
 
 
-def _nearest_law(
-    answer: Callable[[np.ndarray], np.ndarray], known: Laws
-) -> Callable[[np.ndarray], np.ndarray]:
-    """A teacher that answers with the law that comes nearest to its amounts."""
-    box = Box(known.low, known.high)
-    return lambda rows: np.asarray(
-        box.costs(known.table, rows, answer(rows).reshape(len(rows), -1)).argmin(axis=1)
-    )
-
-
 class Shown(NamedTuple):
     """What a teacher with amounts showed in its trials."""
 
@@ -269,7 +263,13 @@ def _fewest(
 
 def _with_laws(amounts: AmountTeacher, wide: TaskSpec, found: FoundLaws, stopped: bool) -> Levelled:
     assert wide.amounts is not None
-    answer = _nearest_law(amounts.teacher.answer, laws(found.best.table, wide.amounts))
+    known = laws(found.best.table, wide.amounts)
+    box = Box(known.low, known.high)
+
+    def answer(rows: np.ndarray) -> np.ndarray:
+        """The law that comes nearest to its amounts."""
+        return np.asarray(box.costs(known.table, rows, amounts.takes(rows)).argmin(axis=1))
+
     teacher = Teacher(amounts.teacher.name, answer, None, amounts.teacher.stochastic)
     words = "one affine law replaces" if found.best.size == 1 else f"{found.best.size} affine laws replace"
     said = f"{wide.name} has continuous actions; {words} them."
