@@ -1,6 +1,7 @@
 """The paper's learner with amounts: the puck pushed by any force, a dose, and what each of our choices changes.
 
     python -m benchmarks.amounts [--seeds 30]
+    python -m benchmarks.amounts --condense [--seeds 10]    # laws instead of constants
 
 Prints a row for each variant: how many seeds are solved, and the medians of regions, sampled amounts and steps. The
 puck starts near the top of its hill, not on it, where no force would do. Three levels are the same task with the
@@ -74,6 +75,37 @@ class Dose(NamedTuple):
         return (rng.uniform(-1.0, 1.0),)
 
 
+@dg.task(states=("need",), actions=dg.amounts(-1, 1), low=(-1.0,), high=(1.0,), threshold=-0.06)
+class Slope(NamedTuple):
+    """One dose per trial, in proportion to the need: one law says it, and no constant does."""
+
+    gain: float = 0.8
+
+    def transition(self, s: Any, u: float) -> Any:
+        wrong = u - self.gain * s[0]
+        return (s[0],), -wrong * wrong, True
+
+    def start(self, rng: np.random.Generator) -> Any:
+        return (rng.uniform(-1.0, 1.0),)
+
+
+STEPS = 5_000_000  #: of condensing a run
+
+
+def condensed_row(name: str, task: Any, seeds: int) -> None:
+    """Print how many constants were learned, and how many laws and prototypes they are condensed to."""
+    runs = [dg.learn(task, learner="economy", seed=seed) for seed in range(seeds)]
+    smaller = [dg.condense(run, seed=n, steps=STEPS) for n, run in enumerate(runs) if run.solved]
+    laws = [1 if one.laws is None else len(one.laws) for one in smaller]
+    sizes = [len(one.controller.partition.prototypes) for one in smaller]
+    regions = median(run.summary["regions"] for run in runs)
+    kept = sum(one.kept for one in smaller)
+    print(
+        f"| {name} | {kept} of {seeds} | {regions:g} | {median(laws):g} | {max(laws)} | {median(sizes):g} |",
+        flush=True,
+    )
+
+
 def row(name: str, task: Any, seeds: int, **settings: Any) -> None:
     """Print the row of a variant."""
     cap = {"stage.cap": settings.pop("cap")} if "cap" in settings else {}
@@ -89,7 +121,16 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seeds", type=int, default=30)
-    seeds = parser.parse_args().seeds
+    parser.add_argument("--condense", action="store_true")
+    asked = parser.parse_args()
+    seeds = asked.seeds
+    if asked.condense:
+        print("| task | kept | constants | laws | most | prototypes |")
+        print("|---|---|---|---|---|---|")
+        condensed_row("a dose in proportion", Slope(), seeds)
+        condensed_row("two doses", Dose(), seeds)
+        condensed_row("puck", PuckOfAmounts(), seeds)
+        return
     print("| variant | solved | regions | sampled amounts | most | steps |")
     print("|---|---|---|---|---|---|")
     row("as it is", PuckOfAmounts(), seeds)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -191,11 +190,16 @@ class Following(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A plant, and what is not known exactly when all that it holds is proven."""
+    """A plant, what is not known exactly when it is learned and proven, and how many cells may hold all."""
 
     plant: Any
     ranges: dict[str, tuple[float, float]] | None = None
     cells: int | None = None
+
+    @property
+    def name(self) -> str:
+        """As ``--plants`` takes it."""
+        return self.plant.__name__ + (" range" if self.ranges else "")
 
 
 ROWS = (
@@ -234,11 +238,10 @@ class Measured(NamedTuple):
     checking: float
 
 
-@cache
-def learned(plant: Any, seed: int, learner: str | None = None) -> Learned:
+def learned(row: Row, seed: int, learner: str | None = None) -> Learned:
     """Learn a controller until it is proven from all starts."""
     begun = time.process_time()
-    run = dg.learn(plant(), learner=learner, seed=seed, prove=True)
+    run = dg.learn(row.plant(), learner=learner, seed=seed, prove=True, ranges=row.ranges)
     return Learned(run.controller, run.summary, time.process_time() - begun)
 
 
@@ -290,14 +293,14 @@ def main() -> None:
         "       cells  steps  proving s  checking s  failures"
     )
     for row in ROWS:
-        if asked.plants and row.plant.__name__ not in asked.plants.split(","):
+        if asked.plants and row.name not in asked.plants.split(","):
             continue
         for seed in range(asked.first, asked.first + asked.seeds):
-            found = learned(row.plant, seed, asked.learner)
+            found = learned(row, seed, asked.learner)
             one = measured(row, found.controller, seed)
             attempt, provable = one.finding.attempt, one.finding.answer(True).details["share_of_provable"]
             line = (
-                f"{row.plant.__name__ + (' range' if row.ranges else ''):20}{seed:6}  {found.seconds:9.1f}  "
+                f"{row.name:20}{seed:6}  {found.seconds:9.1f}  "
                 f"{'all' if found.summary['proven'] else 'no':6}  {found.summary['prototypes']:10}  "
                 f"{found.summary.get('proofs', 0):6}  {one.of_survivors:12.2%}  {one.of_box:10.2%}"
                 f"  {provable:11.2%}  {attempt.alive.sum():10,}  {attempt.steps:5}"

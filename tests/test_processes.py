@@ -29,9 +29,10 @@ STARTING = {
     "pty": {"spawn", "fork"},
 }
 STARTED = {
-    ("src/distinguo/processes.py", "Popen"),  # workers of distil
+    ("src/distinguo/processes.py", "Popen"),  # workers of distil, jobs with a time limit
     ("src/distinguo/processes.py", "get_context"),  # the engine "processes"
     ("src/distinguo/engines/cluster.py", "Client"),
+    ("src/distinguo/exports/fmu.py", "run"),
     ("src/distinguo/views/motion/film.py", "FFMpegWriter"),
     ("src/distinguo/views/report.py", "open"),
     ("src/distinguo/views/studio/server.py", "open"),

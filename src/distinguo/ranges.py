@@ -91,6 +91,21 @@ def _firsts(goals: np.ndarray, count: int) -> list[int]:
     return [1 + n * count for n in range(len(goals))]
 
 
+def axis_lines(points: np.ndarray) -> list[list[int]]:
+    """Samples on axes through the middle of a box: those on each axis, in order.
+
+    >>> axis_lines(np.array([[0.0, 2.0], [-1.0, 2.0], [1.0, 2.0], [0.0, 0.0], [0.0, 4.0]]))
+    [[1, 0, 2], [3, 0, 4]]
+    """
+    off = points != (points.min(axis=0) + points.max(axis=0)) / 2.0
+    return [
+        sorted(
+            np.flatnonzero(~np.delete(off, axis, axis=1).any(axis=1)).tolist(), key=lambda a: points[a, axis]
+        )
+        for axis in range(points.shape[1])
+    ]
+
+
 def _check(q: Any, other: Any, edges: Any, *tolerances: Any) -> None:
     """Raise unless two rows of values belong together and to the samples, and tolerances are numbers from 0."""
     rows = [attempt(np.asarray, row, float, otherwise=np.zeros(0)) for row in (q, other)]
@@ -387,7 +402,7 @@ def _best_law(
 def _law_within(
     inputs: np.ndarray, rows: np.ndarray, samples: Samples, loss: float, whole: bool
 ) -> np.ndarray | None:
-    """A law that loses at most so much in every state, or None."""
+    """A law that loses at most so much in every state, or None; the one farthest from where it would lose more."""
     from scipy.optimize import linprog  # imported here: it takes a quarter of a second
 
     at, sides, limits = samples.points[:, 0], [], []
@@ -396,24 +411,25 @@ def _law_within(
         best = float(at[q.argmax()])
         least, most = (found[0][0], found[-1][1]) if whole else next(f for f in found if f[0] <= best <= f[1])
         if least > at[0]:
-            sides.append(-x)
+            sides.append([*-x, 1.0])
             limits.append(-least)
         if most < at[-1]:
-            sides.append(x)
+            sides.append([*x, 1.0])
             limits.append(most)
+    count = inputs.shape[1]
     if not sides:
-        return np.zeros(inputs.shape[1])
-    found = linprog(np.zeros(inputs.shape[1]), np.array(sides), np.array(limits), bounds=(None, None))
-    return np.asarray(found.x) if found.status == 0 else None
+        return np.zeros(count)
+    room = [*[(None, None)] * count, (0.0, float(at[-1] - at[0]))]  # of the law, and of its distance
+    found = linprog([*np.zeros(count), -1.0], np.array(sides), np.array(limits), bounds=room)
+    return np.asarray(found.x[:-1]) if found.status == 0 else None
 
 
 # ---- elsewhere in the box: enclosures ------------------------------------------------------------------------------
 
 SURE, NEVER, UNDECIDED = 1, 0, -1  #: whether the amounts of a box are preferred
 FINEST = 1 / 32  #: of the whole box: smaller boxes are not halved again
-FINER = (
-    64  #: how much finer V is bounded than ranges are: all of them depend on it, and few boxes can be best
-)
+#: How much finer V is bounded than ranges are: all of them depend on it, and few boxes can be best.
+FINER = 64
 ROUNDING = 1e-12  #: relative: what additions of a few numbers may be off by
 
 

@@ -148,6 +148,13 @@ class StageSettings(NamedTuple):
             description="environment steps to change a solved map until it is proven, 0 for no proof; set by --prove",
         ),
     ] = 0
+    prove_ranges: Annotated[
+        str,
+        Field(
+            description="parameters of the task that may be anywhere in a range at each step of what is proven, such "
+            "as mass=0.95:1.05; set by --range"
+        ),
+    ] = ""
     many: Annotated[
         int,
         Field(

@@ -35,6 +35,7 @@ LEFT_OUT = {
     "steps": 10**12,
     "refine_steps": 0,
     "prove_steps": 0,
+    "prove_ranges": "",
 }
 Open = Callable[..., Any]
 

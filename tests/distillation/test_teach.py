@@ -28,8 +28,8 @@ def test_without_the_package_the_sentence_says_how_to_install_it(monkeypatch: py
         ({"settings": {"learner.algorithm": "sarsa"}}, "Setting learner.algorithm should"),
         ({"settings": {"learner.steps": -1}}, "Setting learner.steps should be greater than or equal to 0"),
         ({"settings": {"learner.most": 0}}, "Setting learner.most should"),
-        ({"prototypes": [[0, 0, 0, 0]]}, "takes no preset, prototypes, watch, prove or names"),
-        ({"preset": "paper"}, "takes no preset, prototypes, watch, prove or names"),
+        ({"prototypes": [[0, 0, 0, 0]]}, "takes no data, preset, prototypes, watch, prove or names"),
+        ({"preset": "paper"}, "takes no data, preset, prototypes, watch, prove or names"),
         ({"threshold": float("nan")}, "keep should be a mean return"),
     ],
 )

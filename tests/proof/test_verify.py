@@ -259,7 +259,7 @@ def test_a_disturbance_that_is_too_strong_is_not_proven(tmp_path):
 
 def test_ranges(tmp_path):
     assert run("diagonal", "--out", str(tmp_path), "--range", "mass=0.97:1.03", *FEW)["proven"]
-    for text, word in (("mass=1", "--range"), ("mas=1:2", "mas"), ("mass=2:1", "range of mass")):
+    for text, word in (("mass=1", "NAME=LOW:HIGH"), ("mas=1:2", "mas"), ("mass=2:1", "range of mass")):
         with pytest.raises(DistinguoError, match=word):
             run("diagonal", "--out", str(tmp_path), "--range", text, *FEW)
 

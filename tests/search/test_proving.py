@@ -12,6 +12,7 @@ from benchmarks.proven_laws import DrivenCart, HeldPendulum
 import distinguo as dg
 from distinguo.cli import main
 from distinguo.errors import DistinguoError
+from distinguo.proof.certificate import read_certificate
 from distinguo.proof.declared.sliding import sliding
 from distinguo.proof.number.program import program_of
 from distinguo.proof.verify import refusal_in, refusal_of
@@ -19,14 +20,21 @@ from distinguo.runs.configuration import configure, to_be_proven
 from distinguo.runs.learn import learn_configured
 from distinguo.search import proving
 from distinguo.search.maps import controller_of, prototype_map, set_action
-from distinguo.search.margins import KICK, PATTERN, PushedTrials, pushed_score, pushes_for
+from distinguo.search.margins import (
+    KICK,
+    PATTERN,
+    WORLDS,
+    PushedTrials,
+    pushed_score,
+    pushes_for,
+    worlds_within,
+)
 from distinguo.search.proving import Verdict, learn_until_proven
 from distinguo.tasks.amounts import with_laws
 from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.task import start, transition
-from distinguo.tasks.world import world_of
-from distinguo.views.words import _PARTS
+from distinguo.views.words import _PARTS, proof_sentence
 from tests.search.plants import Sled
 
 POLE = CartPole()
@@ -52,26 +60,62 @@ def _plain(first, cap, pushes, size, n):
 def test_disturbed_trials_are_those_of_a_plain_simulation():
     rng = np.random.default_rng(3)
     first = np.array([start(POLE, rng) for _ in range(8)])
-    pushes, world = pushes_for(8, 4, rng), world_of(POLE, 4, 4)
+    pushes, worlds = pushes_for(8, 4, rng), worlds_within(POLE, {}, 4, 4, rng)
     for scale in (0.0, 0.003, 0.02):
         size = scale * np.array([1.0, 1.0, 0.2, 1.0])
         lengths = [_plain(first[n], 300, pushes, size, n) for n in range(8)]
-        score, steps = pushed_score(world, DRIFTS, PushedTrials(first, 300, True), pushes, size)
+        score, steps = pushed_score(worlds, DRIFTS, PushedTrials(first, 300, True), pushes, size)
         assert steps == sum(lengths)
         assert score == pytest.approx(sum(lengths) / 2400, abs=1e-12)
         saved = sum(300 - length if length < 300 else 0 for length in lengths)
-        ended, _ = pushed_score(world, DRIFTS, PushedTrials(first, 300, False), pushes, size)
+        ended, _ = pushed_score(worlds, DRIFTS, PushedTrials(first, 300, False), pushes, size)
         assert ended == pytest.approx(saved / 2400, abs=1e-12)
+
+
+def test_parameters_in_ranges_are_held_or_changed_at_each_step():
+    """Trials with the values of a world are those of a task with these values."""
+    rng, ranges = np.random.default_rng(5), {"push": (1.2, 2.8)}
+    worlds = worlds_within(Sled(), ranges, 2, 2, rng)
+    first = rng.uniform(-0.9, 0.9, (40, 2))
+    pushes, still = pushes_for(40, 2, rng, one_world=False), np.zeros(2)
+    assert set(pushes.stays.tolist()) <= {-1, *range(WORLDS)}
+    assert 12 <= (pushes.stays < 0).sum() <= 28
+    given = prototype_map([[0.15, 0.5], [-0.15, -0.5]], [1, 0], [1.0, 1.0])  # pushes to the wall
+    ends = ranges["push"]  # the first worlds are the corners
+
+    def plain(s, pushed_at):
+        for length in range(40):
+            action = int(((s - [0.15, 0.5]) ** 2).sum() <= ((s - [-0.15, -0.5]) ** 2).sum())
+            after, _, terminal = transition(Sled(push=pushed_at(length)), tuple(s), action)
+            s = np.array(after)
+            if terminal:
+                return length + 1
+        return 40
+
+    asked, scores = PushedTrials(first, 40, True), []
+    for world, end in enumerate(ends):
+        one = pushes._replace(stays=np.full(40, world))
+        scores.append(pushed_score(worlds, given, asked, one, still)[0])
+        lengths = [plain(s, lambda _, end=end: end) for s in first]
+        assert scores[-1] == pytest.approx(np.mean(lengths) / 40, abs=1e-12)
+    both = pushes._replace(stays=np.full(40, -1), which=rng.integers(2, size=PATTERN))
+    score, _ = pushed_score(worlds, given, asked, both, still)
+    at = [lambda k, begin=begin: ends[both.which[(begin + k) % PATTERN]] for begin in pushes.phase]
+    assert score == pytest.approx(
+        np.mean([plain(*one) for one in zip(first, at, strict=True)]) / 40, abs=1e-12
+    )
+    assert len({*scores, score}) == 3
 
 
 def test_trials_are_given_up_only_when_a_score_cannot_be_reached():
     rng = np.random.default_rng(3)
     asked = PushedTrials(np.array([start(POLE, rng) for _ in range(20)]), 500, True)
-    pushes, world, size = pushes_for(20, 4, rng), world_of(POLE, 4, 4), 0.02 * np.array([1.0, 1.0, 0.2, 1.0])
-    whole, steps = pushed_score(world, DRIFTS, asked, pushes, size)
+    pushes, worlds = pushes_for(20, 4, rng), worlds_within(POLE, {}, 4, 4, rng)
+    size = 0.02 * np.array([1.0, 1.0, 0.2, 1.0])
+    whole, steps = pushed_score(worlds, DRIFTS, asked, pushes, size)
     assert 0.0 < whole < 1.0
-    assert pushed_score(world, DRIFTS, asked, pushes, size, whole - 1e-9) == (whole, steps)
-    given_up, fewer = pushed_score(world, DRIFTS, asked, pushes, size, whole + 0.1)
+    assert pushed_score(worlds, DRIFTS, asked, pushes, size, whole - 1e-9) == (whole, steps)
+    given_up, fewer = pushed_score(worlds, DRIFTS, asked, pushes, size, whole + 0.1)
     assert given_up < whole + 0.1
     assert fewer < steps
 
@@ -98,14 +142,15 @@ def test_the_race_finds_a_map_whose_sliding_contracts():
     assert asked[-1] < 0.995
     assert made.proofs == len(asked)
     assert len(made.controller.partition.prototypes) <= 4
-    rng, world = np.random.default_rng(99), world_of(POLE, 4, 4)
+    rng = np.random.default_rng(99)
+    worlds = worlds_within(POLE, {}, 4, 4, rng)
     fresh = PushedTrials(np.array([start(POLE, rng) for _ in range(100)]), 500, True)
     found = prototype_map(
         made.controller.partition.prototypes, [0] * len(made.controller.partition.regions), [1.0] * 4
     )
     assert found.size == len(made.controller.partition.prototypes)
     score, _ = pushed_score(
-        world, proving.map_of(made.controller), fresh, pushes_for(100, 4, rng), np.zeros(4)
+        worlds, proving.map_of(made.controller), fresh, pushes_for(100, 4, rng), np.zeros(4)
     )
     assert score == 1.0  # the return target is kept
 
@@ -263,11 +308,11 @@ def test_a_run_that_is_stopped_while_it_is_proven_ends_the_same(run, tmp_path):
 def test_a_changed_map_has_its_own_values_and_no_reasons_of_another(monkeypatch, tmp_path):
     real, refused = proving.ask_prover, []
 
-    def second(spec, controller, seed):
+    def second(spec, controller, seed, ranges):
         if len(refused) < 1:
             refused.append(controller)
             return Verdict(False, 0.0)
-        return real(spec, controller, seed)
+        return real(spec, controller, seed, ranges)
 
     monkeypatch.setattr(proving, "ask_prover", second)
     made = learn_configured(_asked(), tmp_path / "run")
@@ -286,7 +331,8 @@ def test_a_changed_map_has_its_own_values_and_no_reasons_of_another(monkeypatch,
 
 
 def test_a_solved_run_that_is_not_proven_says_so(monkeypatch):
-    monkeypatch.setattr(proving, "ask_prover", lambda spec, controller, seed: Verdict(False, 0.25, why="No."))
+    refused = Verdict(False, 0.25, why="No.")
+    monkeypatch.setattr(proving, "ask_prover", lambda spec, controller, seed, ranges: refused)
     settings = {"stage.hold": 20_000, "stage.cap": 20_000, "stage.prove_steps": 1}
     run = dg.learn(Sled(), seed=0, learner="probation", prove=True, settings=settings)
     assert run.solved
@@ -298,8 +344,8 @@ def test_a_solved_run_that_is_not_proven_says_so(monkeypatch):
 @pytest.mark.parametrize(("proven", "code"), [(True, 0), (False, 6)])
 def test_the_exit_code_and_a_sentence_say_whether_it_is_proven(proven, code, monkeypatch, tmp_path, capsys):
     verdict = Verdict(proven, 1.0 if proven else 0.5, why="" if proven else "Too close to the wall.")
-    monkeypatch.setattr(proving, "ask_prover", lambda spec, controller, seed: verdict)
-    words = ["puck", "--seed", "1", "--prove", "--out", str(tmp_path / "run")]
+    monkeypatch.setattr(proving, "ask_prover", lambda spec, controller, seed, ranges: verdict)
+    words = ["puck", "--seed", "1", "--prove", "--range", "mass=0.99:1.01", "--out", str(tmp_path / "run")]
     short = ["stage.cap=2000", "stage.hold=2000", "stage.prove_steps=1"]
     words += [word for setting in short for word in ("--set", setting)]
     monkeypatch.setattr(sys, "argv", ["distinguo", "learn", *words])
@@ -310,7 +356,7 @@ def test_the_exit_code_and_a_sentence_say_whether_it_is_proven(proven, code, mon
         end = error.code
     assert (end or 0) == code
     said = " ".join(capsys.readouterr().out.split())
-    assert ("Proven from every start" in said) == proven
+    assert ("Proven from every start, for mass from 0.99 to 1.01 at each step" in said) == proven
     assert ("only 50.0% of the starts are" in said and "Too close to the wall." in said) != proven
 
 
@@ -327,6 +373,59 @@ class Six(NamedTuple):
 
     def start(self, rng):
         return (rng.uniform(-0.2, 0.2), 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def test_a_run_is_proven_for_parameters_in_ranges(tmp_path):
+    """What holds for the declared push alone is not enough, and the file is what verify writes for the range."""
+    ranges = {"push": (1.9, 2.1)}
+    settings = {"stage.hold": 20_000, "stage.cap": 20_000}
+    run = dg.learn(
+        Sled(),
+        seed=0,
+        learner="probation",
+        prove=True,
+        ranges=ranges,
+        settings=settings,
+        out=tmp_path / "run",
+    )
+    assert run.summary["proven"]
+    assert run.summary["certificate"] == "certificate-push-1.9-2.1.json"
+    task = read_certificate((run.path / run.summary["certificate"]).read_bytes()).task
+    assert (task.low, task.high) == ({"push": 1.9}, {"push": 2.1})
+    assert run.configuration.stage.prove_ranges == "push=1.9:2.1"
+    assert "for push from 1.9 to 2.1" in proof_sentence(run)
+    again = dg.verify(run, ranges=ranges, out=tmp_path / "again")
+    assert again.holds
+    assert again.filed.path.name == run.summary["certificate"]
+    wide = spec_of(Sled())
+    only_so = proving.ask_prover(wide, run.controller, 0)
+    assert only_so.proven
+    assert not proving.ask_prover(wide, run.controller, 0, {"push": (0.0, 2.1)}).proven
+
+
+@pytest.mark.parametrize(
+    ("ranges", "why"),
+    [
+        ({"pull": (1.9, 2.1)}, "Sled has no parameter pull that can be in a range; known: push"),
+        ({"push": (2.1, 2.2)}, "push is 2.0 where Sled is learned, so its range should include that"),
+        ({"push": (2.1, 1.9)}, "The range of push should be a pair of numbers"),
+        ({"push": (1.9, math.inf)}, "The range of push should be a pair of numbers"),
+    ],
+)
+def test_wrong_ranges_are_refused_before_it_is_learned(ranges, why):
+    with pytest.raises(DistinguoError, match=why):
+        dg.learn(Sled(), prove=True, ranges=ranges)
+
+
+def test_ranges_are_for_what_is_proven():
+    with pytest.raises(DistinguoError, match="add prove=True"):
+        dg.learn(Sled(), ranges={"push": (1.9, 2.1)})
+    with pytest.raises(DistinguoError, match=r"set stage\.prove_steps"):
+        dg.learn(Sled(), settings={"stage.prove_ranges": "push=1.9:2.1"})
+    with pytest.raises(DistinguoError, match="NAME=LOW:HIGH"):
+        dg.learn(Sled(), prove=True, settings={"stage.prove_ranges": "push=1.9"})
+    with pytest.raises(DistinguoError, match="ranges means nothing for MountainCar-v0"):
+        dg.learn("MountainCar-v0", prove=True, ranges={"force": (0.001, 0.002)})
 
 
 def test_what_cannot_be_proven_is_refused_before_it_is_learned():

@@ -329,10 +329,13 @@ def _tell(run: Run, path: Path, output: Any, as_json: bool) -> None:
 def _tell_curve(run: Run, output: Any, word: str) -> None:
     """Print the mean return of every size, the largest first."""
     from distinguo.views.curves import written_dial
+    from distinguo.views.words import score_text
 
     for size, mean, error, chosen in reversed(written_dial(run)):
         mark = f"  <- {word}" if chosen else ""
-        output.tell(f"{counted(size, 'prototype'):>15}: mean return {mean:z.1f} ± {error:z.1f}{mark}")
+        output.tell(
+            f"{counted(size, 'prototype'):>15}: mean return {score_text(mean, None)} ± {error:z.2g}{mark}"
+        )
 
 
 # ``distinguo condense``: the smallest map that keeps the return of a run.
@@ -366,7 +369,8 @@ def condense_command(
     """Remove prototypes one by one, as long as new trials confirm that the return is kept.
 
     Writes a run folder of the smaller controller with dial.csv and dial.png: the mean return of the best map of every
-    size, and how many regions are left if values within epsilon count as one.
+    size, and how many regions are left if values within epsilon count as one. Where the paper's learner sampled
+    amounts, regions are merged for which one law does.
 
     Examples:
       distinguo condense runs/CartPole-v1-economy-seed0
@@ -410,8 +414,9 @@ def condense_command(
             say("The budget of environment steps ended; with more, smaller maps may do: --steps.")
     output, summary = output_for(as_json), saved.summary
     _tell_curve(saved, output, "kept")
+    size = f", {counted(summary['numbers'], 'number')} in all" if "numbers" in summary else ""
     output.tell(
-        f"{counted(learned.representation.prototypes, 'prototype')} condensed to {summary['prototypes']}; "
+        f"{counted(learned.representation.prototypes, 'prototype')} condensed to {summary['prototypes']}{size}; "
         f"a mean return of {summary['bar']:z.4g} is {'kept' if summary['kept'] else 'NOT kept'}."
     )
     output.tell(f"Folder: {path} (dial.png shows what each prototype is worth)")

@@ -153,6 +153,14 @@ def learn(
             rich_help_panel=HOW,
         ),
     ] = False,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range",
+            help="With --prove, for a parameter anywhere in a range: NAME=LOW:HIGH, such as mass=0.95:1.05.",
+            rich_help_panel=HOW,
+        ),
+    ] = None,
     engine: Annotated[
         str | None,
         typer.Option(
@@ -213,12 +221,15 @@ def learn(
     from distinguo.cli.live import live_line, progress_lines
     from distinguo.cli.parse import load_named, names_code
     from distinguo.engines.engine import my_share
+    from distinguo.proof.question import read_ranges
     from distinguo.runs.configuration import configure, to_be_proven
     from distinguo.runs.learn import warm
     from distinguo.runs.seeds import seeds as read_seeds
     from distinguo.views.words import way_sentence
 
     task = _one_task(task, tried, data, many=seeds is not None, others={"teacher": learner == TEACHER})
+    if ranges and not prove:
+        raise DistinguoError("--range is for what is to be proven; add --prove, or leave it out.")
     _check_workers(seeds is not None, engine=engine, workers=workers, address=address, shard=shard)
 
     changes = parse.changes(assignments or [])
@@ -261,7 +272,7 @@ def learn(
             learner=load_named(learner) if learner and names_code(learner) else learner,
             words={} if threshold is None or log is not None else {"threshold": threshold},
         )
-        return to_be_proven(asked) if prove else asked
+        return to_be_proven(asked, None if ranges is None else read_ranges(ranges)) if prove else asked
 
     limits = {"learner.regions": regions, "stage.confidence": confidence}
     changes.update({name: value for name, value in limits.items() if value is not None})

@@ -497,6 +497,7 @@ def verify_command(
     from distinguo.cli.live import at_work
     from distinguo.cli.parse import code_or_word
     from distinguo.controls import registered_name
+    from distinguo.proof.question import read_ranges
     from distinguo.verification import verify
 
     name = None if task is None else parse.task_name(task)
@@ -516,7 +517,7 @@ def verify_command(
                 cells=cells,
                 steps=steps,
                 disturbance=disturbance,
-                ranges=_ranges(ranges or []),
+                ranges=read_ranges(ranges or []),
                 out=folder,
             ),
         )
@@ -546,27 +547,6 @@ def _folder(what: str, task: str, seed: int) -> Path:
 
     name = what if task == "puck" else f"{task}-{what}"
     return Path(what) if Path(what).is_dir() else Path("runs") / f"verify-{slug(name)}-seed{seed}"
-
-
-def _ranges(texts: list[str]) -> dict[str, tuple[float, float]]:
-    """Read ranges of the form ``NAME=LOW:HIGH``.
-
-    >>> _ranges(["mass=0.95:1.05"])
-    {'mass': (0.95, 1.05)}
-    """
-    from distinguo.errors import DistinguoError
-
-    ranges = {}
-    for text in texts:
-        name, _, values = text.partition("=")
-        try:
-            low, high = (float(value) for value in values.split(":"))
-        except ValueError:
-            raise DistinguoError(
-                f"--range takes NAME=LOW:HIGH, such as mass=0.95:1.05, got '{text}'."
-            ) from None
-        ranges[name] = low, high
-    return ranges
 
 
 def _picture(proof: Proof, folder: Path) -> dict[str, str]:
@@ -636,7 +616,7 @@ def export_command(
         said = {"arithmetic": decision.said, "safe": decision.safe}
         say(f"Arithmetic: {decision.said}")
         say(
-            f"Where an observation is not finite or beyond {decision.limit:g}: {decision.safe} (--safe chooses)."
+            f"Where an observation is not finite or beyond {decision.limit:zg}: {decision.safe} (--safe chooses)."
         )
     output_for(as_json).tell(f"Controller: {path}")
     cited = certificate and certificate.file

@@ -2,7 +2,8 @@
 
 Prototypes are removed one by one, each time the one that costs least on the same starts. Then the others are moved,
 stretched and given other actions until the loss is regained or nothing helps any more. The best map of every size,
-with its return, is the size-return curve.
+with its return, is the size-return curve. Where the paper's learner sampled amounts, regions first merge where one
+law does for all of them (:mod:`distinguo.distillation.merging`), into the fewest laws that keep the return.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import io
 import json
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,9 +22,11 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.criteria import preferred, state_value
+from distinguo.distillation.merging import merged_maps, only_used
 from distinguo.errors import DistinguoError, attempt, checks_names, counted, one_line, shown, whole_number
 from distinguo.evaluation.confirmation import is_reached, spent_error
 from distinguo.interrupts import held
+from distinguo.learners.catalog import ECONOMY
 from distinguo.learners.refinement.improvement import Improvement, OutOfStepsError
 from distinguo.progress import show_progress
 from distinguo.reading.arrays import read_arrays
@@ -40,6 +43,7 @@ from distinguo.seam import is_compiled
 from distinguo.search.maps import PrototypeMap, controller_of, drop_prototype, map_of, prototype_map
 from distinguo.search.races import Candidate
 from distinguo.search.trials import Trail, fresh_trail
+from distinguo.tasks.amounts import count_stored, laws_of, with_laws
 from distinguo.tasks.spec import LARGEST, TaskSpec
 from distinguo.tasks.task import memories
 from distinguo.writing import pack_arrays, write_atomically
@@ -48,10 +52,8 @@ STARTS = 20  #: trials that decide on proposals
 TRIALS = 100  #: new trials for the return of every size
 PATIENCE = 60  #: proposals without a gain before a size is accepted as it is
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
-STEPS, SLOW_STEPS = (
-    10**9,
-    10**7,
-)  #: the usual budget of a compiled task, and of one that is run as plain Python
+#: The usual budget of a compiled task, and of one that is run as plain Python.
+STEPS, SLOW_STEPS = 10**9, 10**7
 LEARNING = 0.9  #: the share of the budget after which no smaller map is tried; the rest confirms one
 _STREAM = 3  #: follows the seed in the key of the random numbers
 
@@ -66,9 +68,9 @@ class Condensed(NamedTuple):
     by_epsilon: list[tuple[float, int]]  #: epsilon, and the regions left if values that close are merged
     steps: int
     confirmation_steps: int
-    ended: bool = (
-        False  #: whether the budget of steps ended before all sizes were tried, or before one was confirmed
-    )
+    #: Whether the budget of steps ended before all sizes were tried, or before one was confirmed.
+    ended: bool = False
+    laws: np.ndarray | None = None  #: those of the smaller controller, where regions were merged into laws
 
     @property
     def chosen(self) -> Candidate:
@@ -112,12 +114,18 @@ def _condensed(
         raise DistinguoError(f"A run is condensed, got {shown(run)}; open its folder with open_run.")
     spec, controller = run.configuration.spec, run.controller
     _check(spec, controller, regions)
+    merged, sampled = None, laws_of(spec)
+    if sampled is not None and run.configuration.learner_name == ECONOMY:
+        merged = merged_maps(controller, sampled.table)
+        spec = with_laws(spec, merged.laws)
     usual = STEPS if is_compiled(spec.task) else SLOW_STEPS
     budget = usual if steps is None else whole_number("steps", steps, 1, 10**15)
     rng = np.random.default_rng([seed, _STREAM])
     work = Improvement(spec, map_of(controller), spec.cap(CAP), rng, math.floor(LEARNING * budget))
     progress = CurveProgress(work, saved)
     try:
+        if not progress.curve:
+            progress.begin(merged.maps if merged else ())
         size_return_curve(work, 1, watch, progress)
     except OutOfStepsError:
         if not progress.curve:
@@ -140,10 +148,10 @@ def _condensed(
         chosen = curve[0]
     elif not kept:  # the best of the allowed sizes
         chosen = max(sizes, key=lambda one: one.mean)
-    taken = controller_of(chosen.map, len(spec.actions))
-    merged = regions_by_epsilon(controller)
-    confirming = work.steps - curve_steps
-    return Condensed(taken, kept, target, curve, merged, curve_steps, confirming, progress.ended)
+    taken, found = only_used(chosen.map, merged.laws) if merged else (chosen.map, None)
+    smaller = controller_of(taken, len(spec.actions) if found is None else len(found))
+    by_epsilon, confirming = regions_by_epsilon(controller), work.steps - curve_steps
+    return Condensed(smaller, kept, target, curve, by_epsilon, curve_steps, confirming, progress.ended, found)
 
 
 def _check(spec: TaskSpec, controller: Controller, regions: int | None) -> None:
@@ -178,9 +186,7 @@ def size_return_curve(
     """
     done = progress or CurveProgress(work)
     if not done.curve:
-        work.trails = work.fresh_trails(STARTS)
-        done.level = _total(work)
-        done.add(_measured(work))
+        done.begin()
     while work.map.size > smallest and not done.verdicts:
         _leave_one_out(work)
         _regain(work, done.level)
@@ -210,6 +216,19 @@ class CurveProgress:
         self._saved = time.monotonic()
         if path is not None and path.exists():
             load_progress(self, path)
+
+    def begin(self, merged: Sequence[PrototypeMap] = ()) -> None:
+        """Measure the whole map, and go on from the first of some maps that keeps the return, if one does."""
+        work = self.work
+        work.trails = work.fresh_trails(STARTS)
+        self.level = _total(work)
+        whole = _measured(work)
+        for one in merged:
+            trails = work.rerun_all(one, work.trails)
+            if sum(trail.total for trail in trails) >= STARTS * _target_return(work.spec, whole):
+                work.map, work.trails = one, trails
+                break
+        self.add(whole)
 
     def add(self, candidate: Candidate) -> None:
         """Add the best map of the next size."""
@@ -364,15 +383,20 @@ def _written(run: Run, condensed: Condensed, path: Path, request: RunRequest) ->
         "request": as_asked(request.asked),
     }
     representation = run.representation._replace(partition=condensed.controller.partition)
-    q = condensed.controller.q
+    q, configuration = condensed.controller.q, run.configuration
+    if condensed.laws is not None:
+        configuration = configuration._replace(spec=with_laws(configuration.spec, condensed.laws))
+        figures["numbers"] = count_stored(condensed.laws, chosen.size)
+    history = run.history if condensed.laws is None else []  # earlier maps have other actions
     smaller = run._replace(
+        configuration=configuration,
         representation=representation,
         q=q,
         updates=np.zeros(q.shape, dtype=np.int64),
         summary={**run.summary, **figures},
         path=path,
         carried=None,
-        history=[*run.history, _last_frame(run, representation, q)],
+        history=[*history, _last_frame(run, representation, q)],
     )
     with held():
         write_whole(smaller, path, {CURVE: curve_csv(condensed.dial, chosen.size)})

@@ -603,7 +603,7 @@ def reported(folder: Path) -> str:
         mean, deviation = float(known["mean_reward"]), float(known["std_reward"])
     except (DistinguoError, LookupError, TypeError, ValueError):
         return ""
-    return f"{RESULTS} reports a mean return of {mean:.4g} with a standard deviation of {deviation:.4g}."
+    return f"{RESULTS} reports a mean return of {mean:z.4g} with a standard deviation of {deviation:z.4g}."
 
 
 class NormalisedPolicy:

@@ -78,7 +78,7 @@ def to_fmu(decision: Decision, name: str) -> bytes:
         script = Path(place) / f"{name}_{guid.hex}.py"  # several units live in one process
         script.write_text(text + slave, encoding="utf-8")
         unit = Path(place) / f"{name}.fmu"
-        command = [sys.executable, "-m", "pythonfmu", "build", "-f", str(script), "-d", str(unit)]
+        command = [sys.executable, "-P", "-m", "pythonfmu", "build", "-f", str(script), "-d", str(unit)]
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)  # noqa: S603
         if done.returncode or not unit.is_file():
             raise DistinguoError(

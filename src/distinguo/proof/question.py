@@ -6,7 +6,9 @@ other registration. The questions themselves are in ``proof.verify``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
+from decimal import ROUND_FLOOR, Context
 from functools import singledispatch
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
@@ -15,7 +17,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from distinguo.controller import Controller, choose, region_at
-from distinguo.errors import DistinguoError
+from distinguo.errors import DistinguoError, one_line
 from distinguo.proof.actions import kinds_with
 from distinguo.proof.schema import BoxesClaim, CellsClaim, Certificate, VoronoiClaim
 from distinguo.representations.boxes import Boxes
@@ -26,6 +28,15 @@ from distinguo.tasks.task import State, start, transition
 
 #: The ranges of the options, also on the command line.
 LIMITS = {"cells": (1_000, 2**26), "steps": (1, 100_000)}
+
+
+def bound_text(bound: float) -> str:
+    """A lower bound in four digits, rounded down so that it stays one.
+
+    >>> bound_text(-106.259), bound_text(-0.00912)
+    ('-106.3', '-0.00912')
+    """
+    return f"{Context(prec=4, rounding=ROUND_FLOOR).create_decimal_from_float(bound).normalize():zg}"
 
 
 class Request(NamedTuple):
@@ -73,8 +84,39 @@ class Request(NamedTuple):
         if not isinstance(ranges, Mapping):
             raise DistinguoError(f"The option ranges should be pairs by name, got {ranges!r}.")
         for name, ends in self.ranges.items():
-            if not (isinstance(ends, tuple) and len(ends) == 2):
-                raise DistinguoError(f"The range of {name} should be a pair (low, high), got {ends!r}.")
+            pair = isinstance(ends, tuple) and len(ends) == 2 and all(isinstance(end, Real) for end in ends)
+            if not pair or not -math.inf < ends[0] <= ends[1] < math.inf:
+                raise DistinguoError(
+                    f"The range of {name} should be a pair of numbers (low, high), got {ends!r}."
+                )
+
+
+def read_ranges(texts: Iterable[str]) -> dict[str, tuple[float, float]]:
+    """Read ranges of parameters, each of the form ``NAME=LOW:HIGH``.
+
+    >>> read_ranges(["mass=0.95:1.05"])
+    {'mass': (0.95, 1.05)}
+    """
+    ranges = {}
+    for text in texts:
+        name, _, values = text.partition("=")
+        try:
+            low, high = (float(value) for value in values.split(":"))
+        except ValueError:
+            raise DistinguoError(
+                f"A range is NAME=LOW:HIGH, such as mass=0.95:1.05, got '{one_line(text)}'."
+            ) from None
+        ranges[name] = low, high
+    return ranges
+
+
+def written_ranges(ranges: Mapping[str, tuple[float, float]]) -> str:
+    """Write ranges as :func:`read_ranges` reads them, with commas between them.
+
+    >>> written_ranges({"mass": (0.95, 1.05), "force": (1, 2)})
+    'force=1.0:2.0,mass=0.95:1.05'
+    """
+    return ",".join(f"{name}={float(low)!r}:{float(high)!r}" for name, (low, high) in sorted(ranges.items()))
 
 
 class Answer(NamedTuple):
@@ -108,14 +150,18 @@ class Question(NamedTuple):
     needless: tuple[str, ...] = ()  #: options that mean nothing here
     certifies: bool = True  #: whether the answer is a proof, with a certificate
 
-    def ask(self, request: Request) -> Finding:
-        """Prove what can be proven; reject options that would be ignored."""
+    def check(self, request: Request) -> None:
+        """Reject options that are wrong, or that would be ignored."""
         for name in self.needless:
             if name in request.options:
                 raise DistinguoError(
                     f"The option {name} means nothing for {request.spec.name}; leave it out."
                 )
         request.check()
+
+    def ask(self, request: Request) -> Finding:
+        """Prove what can be proven."""
+        self.check(request)
         return self.prove(request)
 
 

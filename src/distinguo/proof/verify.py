@@ -13,11 +13,10 @@ from distinguo.proof.arrive.question import ARRIVES
 from distinguo.proof.certificate import BEGINNING, LARGEST_FILE, certificate_text, read_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.declared.diagnosis import obstacle
-from distinguo.proof.declared.question import PROGRAM, policy_claim, program_claim, why_not
-from distinguo.proof.declared.returns import RETURNS, followed_claim, why_no_returns
+from distinguo.proof.declared.question import PROGRAM, claim_like, policy_claim, why_not
+from distinguo.proof.declared.returns import RETURNS, why_no_returns
 from distinguo.proof.declared.tube import CORE, why_no_core
 from distinguo.proof.hold.question import HOLDS
-from distinguo.proof.number.program import program_of
 from distinguo.proof.question import Question, Request, controller_claim, task_claim
 from distinguo.proof.schema import (
     ArrivalCertificate,
@@ -88,9 +87,8 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
                 raise DistinguoError(
                     f"The certificate is about {certificate.task.name}, this is {task.name}."
                 )
-            claim = None if absent else program_claim(program_of(task), {}, certificate.task)
-            mine = followed_claim if isinstance(certificate, ReturnCertificate) else policy_claim
-            check(certificate, mine(controller, task), claim)
+            claim = None if absent else claim_like(certificate.task, task)
+            check(certificate, policy_claim(controller, task), claim)
         else:
             check(certificate, controller_claim(controller), task_claim(task))
     except DistinguoError as error:
@@ -105,6 +103,7 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
 
 
 PLAIN = "certificate.json"
+CERTIFICATES = "certificate*.json"  #: all of them
 
 
 def certificate_name(request: Request) -> str:
@@ -192,7 +191,7 @@ class Cited(NamedTuple):
 def cited_in(folder: Path, controller: Controller, task: Any) -> Cited:
     """Check the certificates in a folder, the plain one first."""
     refused: list[str] = []
-    for path in sorted(folder.glob("certificate*.json"), key=lambda path: (path.name != PLAIN, path.name)):
+    for path in sorted(folder.glob(CERTIFICATES), key=lambda path: (path.name != PLAIN, path.name)):
         why = refusal_in(path, controller, task)
         if why is None:
             data = read_bytes(path, LARGEST_FILE)

@@ -27,7 +27,7 @@ from distinguo.learners.catalog import (
 from distinguo.learners.learner import AbsentLearner, Learner, all_learners, learner_named, learner_or_absent
 from distinguo.offline.task import is_logged
 from distinguo.presets import BY_RETURN, DEFAULT, NEVER_ENDING, OF_AMOUNTS, preset, suited
-from distinguo.proof.question import Request
+from distinguo.proof.question import Request, read_ranges, written_ranges
 from distinguo.proof.verify import question_for
 from distinguo.representations.voronoi import voronoi
 from distinguo.seam import is_compiled
@@ -113,13 +113,21 @@ def configure(
     )
 
 
-def to_be_proven(configuration: Configuration) -> Configuration:
+def to_be_proven(
+    configuration: Configuration, ranges: Mapping[str, tuple[float, float]] | None = None
+) -> Configuration:
     """The same, with a budget to prove what is learned; a task that nothing can be proven about is rejected.
+
+    ``ranges`` are those of parameters that may change at each step.
 
     >>> to_be_proven(configure("puck")).stage.prove_steps
     1000000000
+    >>> to_be_proven(configure("puck"), {"mass": (0.99, 1.01)}).stage.prove_ranges
+    'mass=0.99:1.01'
     """
     spec, stage = configuration.spec, configuration.stage
+    if ranges is None:
+        ranges = ranges_of(stage)
     if is_logged(spec.task):
         raise DistinguoError(
             "What is learned from a log cannot be proven while it is learned; leave prove out, and verify the run "
@@ -128,13 +136,38 @@ def to_be_proven(configuration: Configuration) -> Configuration:
     if needs_laws(spec) and spec.amounts is not None:  # any law tells whether its task can be followed
         spec = with_laws(spec, np.zeros((1, len(spec.amounts.low), len(spec.dimensions) + 1)))
     one = voronoi([[0.0] * len(spec.dimensions)], [1.0] * len(spec.dimensions))
-    question = question_for(Request(spec, Controller(one, np.zeros((1, len(spec.actions))))))
+    request = Request(spec, Controller(one, np.zeros((1, len(spec.actions)))), ranges=ranges)
+    question = question_for(request)
     if isinstance(question, str):
         raise DistinguoError(
             f"{question} Leave prove out: distinguo verify then says what trials show, which is not a proof."
         )
+    question.check(request)
+    for name, (low, high) in ranges.items():
+        known = spec.parameters.get(name)
+        if not isinstance(known, int | float) or isinstance(known, bool):
+            names = [key for key, value in spec.parameters.items() if isinstance(value, float)]
+            raise DistinguoError(
+                f"{spec.name} has no parameter {one_line(name)} that can be in a range; {did_you_mean(name, names)}"
+            )
+        if not low <= known <= high:
+            raise DistinguoError(
+                f"{name} is {known} where {spec.name} is learned, so its range should include that, got {low} to "
+                f"{high}."
+            )
     usual = PROVE_STEPS if is_compiled(spec.task) else SLOW_PROVE_STEPS
-    return configuration._replace(stage=stage._replace(prove_steps=stage.prove_steps or usual))
+    return configuration._replace(
+        stage=stage._replace(prove_steps=stage.prove_steps or usual, prove_ranges=written_ranges(ranges))
+    )
+
+
+def ranges_of(stage: StageSettings) -> dict[str, tuple[float, float]]:
+    """The ranges of parameters for which a run is to be proven.
+
+    >>> ranges_of(StageSettings(prove_ranges="mass=0.95:1.05"))
+    {'mass': (0.95, 1.05)}
+    """
+    return read_ranges(stage.prove_ranges.split(",") if stage.prove_ranges else [])
 
 
 def of_table(changes: Mapping[str, Any], table: str) -> dict[str, Any]:

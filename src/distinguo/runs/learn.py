@@ -13,9 +13,17 @@ from distinguo.interrupts import held
 from distinguo.learners.catalog import ECONOMY, TEACHER
 from distinguo.presets import DEFAULT
 from distinguo.progress import ProgressPlace, show_progress
-from distinguo.proof.verify import PLAIN as CERTIFICATE
+from distinguo.proof.question import Request
+from distinguo.proof.verify import certificate_name
 from distinguo.runs import folder
-from distinguo.runs.configuration import Configuration, configure, differences, of_table, to_be_proven
+from distinguo.runs.configuration import (
+    Configuration,
+    configure,
+    differences,
+    of_table,
+    ranges_of,
+    to_be_proven,
+)
 from distinguo.runs.history import TRIALS, read_trials
 from distinguo.runs.logged import Logged, logged
 from distinguo.runs.run import Run, run_of, whole_summary
@@ -50,6 +58,7 @@ def learn(
     out: str | Path | None = None,
     watch: Watch | None = None,
     prove: bool = False,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
     **words: Unpack[TaskWords],
 ) -> Run:
     """Learn a representation of a task from scratch, or from given prototypes.
@@ -63,7 +72,8 @@ def learn(
     out.
 
     With ``prove``, a solved map is changed until a certificate shows that it never fails, or arrives, from every
-    start (docs/proof.md, "Learn until proven"); ``run.summary["proven"]`` says whether that succeeded.
+    start (docs/proof.md, "Learn until proven"); ``run.summary["proven"]`` says whether that succeeded. Parameters
+    of the task may then lie anywhere in ``ranges``, such as ``{"mass": (0.95, 1.05)}``, at each step anew.
 
     ``settings`` are changes by dotted name; ``out`` is a folder for the run, resumed if it was interrupted;
     ``watch`` is called after every chunk of work. For a Gymnasium environment you may add what it does not say
@@ -80,7 +90,7 @@ def learn(
         raise DistinguoError(f"watch should be a function of the stage, got {shown(watch)}.")
     if learner == TEACHER:
         keep = words.pop("threshold", None)
-        unused = any(x is not None for x in (watch, prototypes, data)) or prove or bool(words)
+        unused = any(x is not None for x in (watch, prototypes, data)) or prove or bool(words or ranges)
         return _taught(task, preset, unused, seed=seed, settings=settings, keep=keep, out=out)
     if data is None and task is None:
         raise DistinguoError("Nothing to learn is given; name a task, such as puck, or logged data=FILE.")
@@ -95,7 +105,9 @@ def learn(
         words=words,
     )
     if prove:
-        configuration = to_be_proven(configuration)
+        configuration = to_be_proven(configuration, ranges)
+    elif ranges is not None:
+        raise DistinguoError("The ranges are those of what is proven; add prove=True, or leave them out.")
     with show_progress(f"Learning {configuration.spec.name}") as tell:
         place = None if out is None else path_from(out)
         if watch is None and ProgressPlace.line is not None:
@@ -133,6 +145,10 @@ def learn_configured(
     log: Logged | None = None,
 ) -> Run:
     """Learn as configured, in a folder or in memory; from a ``log``, what it cannot answer is found out as well."""
+    if configuration.stage.prove_ranges and not configuration.stage.prove_steps:
+        raise DistinguoError(
+            "stage.prove_ranges is for what is to be proven; add --prove, or set stage.prove_steps."
+        )
     if out is None:
         stage = Stage(configuration)
         for _ in stage.work():
@@ -182,9 +198,14 @@ def _learn_in(out: Path, stage: Stage, watch: Watch | None, log: Logged | None) 
     certificate = None if stage.proof is None else stage.proof.verdict.certificate
     with held():
         if certificate is not None:
-            write_atomically(out / CERTIFICATE, certificate)
-            summary["certificate"] = CERTIFICATE
+            summary["certificate"] = _certificate_name(stage)
+            write_atomically(out / summary["certificate"], certificate)
         folder.save_finished(out, stage, summary)
+
+
+def _certificate_name(stage: Stage) -> str:
+    asked = stage.configuration
+    return certificate_name(Request(asked.spec, stage.controller, ranges=ranges_of(asked.stage)))
 
 
 def _kept_if_it_fails(out: Path, stage: Stage) -> Iterator[Stage]:

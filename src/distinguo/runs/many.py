@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from fnmatch import fnmatch
 from multiprocessing import get_all_start_methods
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from distinguo.engines.jobs import Job
 from distinguo.errors import DistinguoError, counted
 from distinguo.learners.learner import learner_named
 from distinguo.processes import Failed, in_processes
-from distinguo.proof.verify import PLAIN as CERTIFICATE
+from distinguo.proof.verify import CERTIFICATES
 from distinguo.reading.arrays import LARGEST_TABLE
 from distinguo.reading.files import read_bytes
 from distinguo.runs import folder
@@ -172,7 +173,7 @@ def learned_elsewhere(settings: str, files: Mapping[str, str]) -> dict[str, str]
 
 
 def _files_in(out: Path) -> dict[str, str]:
-    known = {*folder.TOGETHER, folder.CHECKPOINT, CERTIFICATE}
+    known = {*folder.TOGETHER, folder.CHECKPOINT, *(path.name for path in out.glob(CERTIFICATES))}
     return {
         path.name: base64.b85encode(read_bytes(path, LARGEST_TABLE)).decode()
         for path in sorted(out.iterdir())
@@ -186,7 +187,7 @@ def _unpack(files: Mapping[str, str], out: Path) -> None:
     with folder.alone_in(out):
         if folder.is_finished(out):
             return
-        for name in (folder.CHECKPOINT, CERTIFICATE):
-            if name in content:
+        for name in list(content):
+            if name == folder.CHECKPOINT or fnmatch(name, CERTIFICATES):
                 write_atomically(out / name, content.pop(name))
         write_together(out, {name: content[name] for name in folder.TOGETHER if name in content})

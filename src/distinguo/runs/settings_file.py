@@ -200,7 +200,7 @@ _ADDED_TO_1 = {
 #: Settings of the stage that a file of version 1 has, by a setting of the learner that was added with or after them.
 _ADDED_WITH = {"samples": "confirm", "rescale": "restart", "review_merged": "confirm_steps"}
 #: Settings of the stage that no file of version 1 has.
-_ADDED_SINCE = ("confidence", "refine_steps", "prove_steps", "many")
+_ADDED_SINCE = ("confidence", "refine_steps", "prove_steps", "prove_ranges", "many")
 #: A removed setting that files of version 1 may have, and its only value.
 _GONE = ("initial", 0.0)
 

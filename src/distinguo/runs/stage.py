@@ -31,7 +31,7 @@ from distinguo.learners.agent import CAPPED, NO_BUDGET, PAUSED, SPENT, TERMINAL,
 from distinguo.learners.learner import OwnTests, Setup, learner_or_absent
 from distinguo.learners.refinement.representation import Refined, refine_controller
 from distinguo.runs.account import Account, preliminaries_for
-from distinguo.runs.configuration import Configuration
+from distinguo.runs.configuration import Configuration, ranges_of
 from distinguo.runs.history import TrialRow
 from distinguo.runs.restarts import RESTART, Best, better, is_over, returned_to
 from distinguo.seam import at_speed, is_compiled
@@ -324,6 +324,7 @@ class Stage(Account):
             seed=seed,
             most_steps=stage.prove_steps,
             hold=stage.hold,
+            ranges=ranges_of(stage),
             watch=partial(self._tell_proving, watch),
         )
         self.proving = ""

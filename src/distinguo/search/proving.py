@@ -13,7 +13,7 @@ from the starts, one that holds more states is better. A proven map is changed f
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from distinguo.proof.declared.sliding import sliding
 from distinguo.proof.number.program import NotProvableError, program_of, run, start_boxes
 from distinguo.proof.question import Request
 from distinguo.proof.verify import question_for, refusal_of
+from distinguo.representations.voronoi import Voronoi
 from distinguo.search.maps import (
     PrototypeMap,
     append_prototype,
@@ -38,7 +39,14 @@ from distinguo.search.maps import (
     set_action,
     stretch_width,
 )
-from distinguo.search.margins import PushedTrials, Pushes, pushed_score, pushes_for
+from distinguo.search.margins import (
+    WORLDS,
+    PushedTrials,
+    Pushes,
+    pushed_score,
+    pushes_for,
+    worlds_within,
+)
 from distinguo.search.trials import fresh_trail, rerun
 from distinguo.tasks.spec import LENGTH, TaskSpec
 from distinguo.tasks.task import randomness, start
@@ -79,8 +87,12 @@ class Verdict(NamedTuple):
     certificate: bytes | None = None  #: that the checker accepted
 
 
-def ask_prover(spec: TaskSpec, controller: Controller, seed: int) -> Verdict:
+def ask_prover(
+    spec: TaskSpec, controller: Controller, seed: int, ranges: Mapping[str, tuple[float, float]] | None = None
+) -> Verdict:
     """Prove what can be proven of a controller, within a minute or so, and have it checked.
+
+    Parameters may be anywhere in ``ranges``.
 
     >>> from distinguo.representations.voronoi import voronoi
     >>> from distinguo.tasks.catalog import task_spec
@@ -88,7 +100,7 @@ def ask_prover(spec: TaskSpec, controller: Controller, seed: int) -> Verdict:
     >>> ask_prover(task_spec("CartPole-v1"), one, seed=0).proven
     False
     """
-    request = Request(spec, controller, seed)
+    request = Request(spec, controller, seed, ranges=ranges or {})
     question = question_for(request)
     if isinstance(question, str):
         return Verdict(False, 0.0, why=question)
@@ -156,27 +168,33 @@ def learn_until_proven(
     seed: int,
     most_steps: int,
     hold: int,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
     prove: Prove | None = None,
-    lasts: bool = True,
     watch: Tell = lambda _: None,
 ) -> Proven:
     """Change the map of a controller until it is proven, or until ``most_steps`` environment steps are used up.
 
     A map that loses the target is never put to the prover: it must hold for ``hold`` steps, or reach the threshold
-    of the task. By default the prover is :func:`ask_prover`, and the task says whether trials should last or arrive;
-    with another prover, ``lasts`` does.
+    of the task. What is proven, and each step of a disturbed trial, has parameters anywhere in ``ranges``. By default
+    the prover is :func:`ask_prover`, and the task says whether trials should last or arrive; with another prover
+    they should last.
     """
+    lasts = True
     if prove is None:
         question = question_for(Request(spec, controller, seed))
         if isinstance(question, str):
             nothing = Verdict(False, 0.0, why=question)
             return Proven(controller, nothing, False, 0, 0, 0, 0, 0.0, 0.0, 0.0)
-        prove = partial(ask_prover, spec, seed=seed)
+        prove = partial(ask_prover, spec, seed=seed, ranges=ranges)
         lasts = question.name == PROGRAM.name or (
             question.name != ARRIVES.name and _pays(spec, controller, seed)
         )
     begun = time.monotonic()
-    work = ProvingRace(spec, map_of(controller), seed, lasts, most_steps)
+    if not isinstance(controller.partition, Voronoi):  # no map of prototypes that could be changed
+        verdict = prove(controller)
+        seconds = time.monotonic() - begun
+        return Proven(controller, verdict, False, 0, 1, 0, 0, 0.0, seconds, seconds)
+    work = ProvingRace(spec, map_of(controller), seed, lasts, most_steps, ranges)
     watch("proving the map as it is")
     best, verdict, proofs = controller, prove(controller), 1
     seconds = time.monotonic() - begun
@@ -226,7 +244,15 @@ def _corners(spec: TaskSpec) -> np.ndarray:
 class ProvingRace:
     """A map, the disturbed trials that judge it, and the steps that were run."""
 
-    def __init__(self, spec: TaskSpec, first: PrototypeMap, seed: int, lasts: bool, most_steps: int) -> None:
+    def __init__(
+        self,
+        spec: TaskSpec,
+        first: PrototypeMap,
+        seed: int,
+        lasts: bool,
+        most_steps: int,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+    ) -> None:
         self.spec, self.first, self.map = spec, first, first
         self.most_steps = (
             most_steps if len(spec.actions) > 1 else 0
@@ -243,12 +269,15 @@ class ProvingRace:
         self._noise = randomness(spec.task)  # of a stochastic task: the same in all trials
         self._noise_before: Any = None if self._noise is None else self._noise.bit_generator.state
         self.extent, self.unit = self._reach()
+        self._one_world = not ranges
+        self._no_pushes = pushes_for(TRIALS, starts.shape[1], np.random.default_rng(0))  # of size 0
+        self.worlds = worlds_within(spec.task, ranges or {}, starts.shape[1], len(spec.dimensions), self.rng)
         self.pushes: Pushes = self._new_pushes()
         self.anywhere: tuple[PushedTrials, Pushes] | None = None
         low, high = np.array(spec.low), np.array(spec.high)
         if lasts and len(low) == starts.shape[1] and np.isfinite([*low, *high]).all():
             wide = PushedTrials(self.rng.uniform(low, high, (ANYWHERE, len(low))), LASTING, True)
-            self.anywhere = wide, pushes_for(ANYWHERE, len(low), self.rng)
+            self.anywhere = wide, pushes_for(ANYWHERE, len(low), self.rng, self._one_world)
         self.size, self._refused = 0.0, 0
         self.score = self.lasting = 0.0  #: of all trials, and of those from the starts
 
@@ -270,7 +299,7 @@ class ProvingRace:
         return extent, np.sqrt(extent * step)
 
     def _new_pushes(self) -> Pushes:
-        return pushes_for(TRIALS, self.asked.first.shape[1], self.rng)
+        return pushes_for(TRIALS, self.asked.first.shape[1], self.rng, self._one_world)
 
     def go_on(self, latest: Verdict, watch: Tell) -> bool:
         """Race until nothing helps any more; False if the steps are used up."""
@@ -328,16 +357,17 @@ class ProvingRace:
             if kept + 1.0 + more < need:
                 return kept
         need -= kept
-        self.lasting, steps = pushed_score(self.world, given, self.asked, self.pushes, size, need - more)
+        self.lasting, steps = pushed_score(self.worlds, given, self.asked, self.pushes, size, need - more)
         self.steps += steps
         if self.anywhere is None or self.lasting + more < need:
             return kept + self.lasting
-        more, steps = pushed_score(self.world, given, *self.anywhere, size, need - self.lasting)
+        more, steps = pushed_score(self.worlds, given, *self.anywhere, size, need - self.lasting)
         self.steps += steps
         return kept + self.lasting + more
 
     def _undisturbed(self, given: PrototypeMap, asked: PushedTrials, need: float = -1.0) -> tuple[float, int]:
-        return pushed_score(self.world, given, asked, self.pushes, np.zeros_like(self.extent), need)
+        as_it_is = (self.world,) * WORLDS
+        return pushed_score(as_it_is, given, asked, self._no_pushes, np.zeros_like(self.extent), need)
 
     def _changed(self, given: PrototypeMap) -> PrototypeMap:
         """The map after a random change of random size or, now and then, several."""

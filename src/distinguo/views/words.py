@@ -17,7 +17,7 @@ from distinguo.offline.estimate import finding_sentences
 from distinguo.presets import DEFAULT
 from distinguo.representations.file import Representation
 from distinguo.representations.partition import prototypes_of
-from distinguo.runs.configuration import Configuration, choice_for
+from distinguo.runs.configuration import Configuration, choice_for, ranges_of
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import Hold, TaskSpec
 
@@ -134,6 +134,13 @@ def _outcome(run: Run) -> str:
     return f"Not solved within the budget: {size} after {cost}."
 
 
+def _within(run: Run) -> str:
+    """For which parameters it is proven, where they lie in ranges."""
+    ranges = ranges_of(run.configuration.stage)
+    words = [f"{name} from {low} to {high}" for name, (low, high) in ranges.items()]
+    return f", for {' and '.join(words)} at each step" if words else ""
+
+
 def proof_sentence(run: Run) -> str:
     """Return a sentence or two on what was proven of a run that was to be proven."""
     summary = run.summary
@@ -150,7 +157,7 @@ def proof_sentence(run: Run) -> str:
             if run.path and "certificate" in summary
             else ""
         )
-        return f"Proven from every start, and checked independently ({effort}){where}."
+        return f"Proven from every start{_within(run)}, and checked independently ({effort}){where}."
     why = f" {summary['not_proven']}" if summary["not_proven"] else ""
     return f"Not proven: only {summary['proven_share']:.1%} of the starts are ({effort}).{why}"
 
@@ -213,13 +220,14 @@ def _what_it_takes(summary: Mapping[str, Any]) -> str:
 
 
 def score_text(score: float, threshold: float | None) -> str:
-    """Write a mean return with enough digits to see whether it reaches the target.
+    """Write a mean return with enough digits to see whether it reaches the target, and whether it is zero.
 
-    >>> score_text(0.698, 0.7), score_text(0.7, 0.7), score_text(-106.04, -110.0)
-    ('0.698', '0.7', '-106.0')
+    >>> score_text(0.698, 0.7), score_text(0.7, 0.7), score_text(-106.04, -110.0), score_text(-0.009, -0.06)
+    ('0.698', '0.7', '-106.0', '-0.01')
     """
+    marks = (0.0, threshold)
     texts = [f"{score:z.{digits}f}" for digits in range(1, 7)]
-    return next((text for text in texts if float(text) != threshold or score == threshold), texts[-1])
+    return next((text for text in texts if score in marks or float(text) not in marks), texts[-1])
 
 
 def remarks(run: Run) -> list[str]:

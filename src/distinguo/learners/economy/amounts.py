@@ -32,7 +32,7 @@ from distinguo.learners.economy.memory import (
     sizes_of,
     with_room,
 )
-from distinguo.ranges import inadequacy_over, incompatibility_over
+from distinguo.ranges import axis_lines, inadequacy_over, incompatibility_over
 from distinguo.representations.growing import primary_rows
 from distinguo.seam import implements
 from distinguo.tasks.amounts import MOST_LAWS
@@ -90,20 +90,8 @@ def fresh_bracket(box: Amounts) -> Bracket:
 
 
 def _bracket(points: np.ndarray, refined: int) -> Bracket:
-    edges = [pair for line in _lines(points) for pair in pairwise(line)]
+    edges = [pair for line in axis_lines(points) for pair in pairwise(line)]
     return Bracket(points, np.array(edges, dtype=np.int64).reshape(-1, 2), np.array([refined]))
-
-
-def _lines(points: np.ndarray) -> list[list[int]]:
-    """The samples on each axis through the middle, in order."""
-    middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
-    off = points != middle
-    return [
-        sorted(
-            np.flatnonzero(~np.delete(off, axis, axis=1).any(axis=1)).tolist(), key=lambda a: points[a, axis]
-        )
-        for axis in range(points.shape[1])
-    ]
 
 
 def possible_gains(q: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -140,7 +128,7 @@ def refine_bracket(memory: Any, settings: Any) -> Any:
     if not len(known):
         return memory
     best, between, width = current_epsilon(memory, settings), None, np.ptp(points, axis=0)
-    for axis, line in enumerate(_lines(points)):
+    for axis, line in enumerate(axis_lines(points)):
         at = points[line, axis]
         gains = possible_gains(memory.q[known][:, line], at).max(axis=0)
         gains[np.diff(at) / 2.0 < FINEST * width[axis]] = 0.0

@@ -9,7 +9,7 @@ import numpy as np
 from distinguo.errors import counted
 from distinguo.proof.arrive.arrival import HORIZON, PIECES, ROUNDS, Arrivals, arrivals, certified
 from distinguo.proof.arrive.car import enclose_strip, step_cost
-from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
+from distinguo.proof.question import Answer, GreedyTrial, Question, Request, bound_text, greedy_trial
 from distinguo.proof.schema import ArrivalCertificate
 from distinguo.tasks.spec import TaskSpec
 
@@ -89,9 +89,10 @@ def _sentences(answer: Answer, failure: tuple[tuple[float, float], GreedyTrial] 
         ]
     if details["mean_return_at_least"] is not None:
         solved = "" if details["threshold"] is None else f" ({details['threshold']:zg} solves the task)"
+        mean = bound_text(details["mean_return_at_least"])
         lines.append(
             "So the mean return over all starts, of trials that are stopped after "
-            f"{counted(details['asked_steps'], 'step')}, is at least {details['mean_return_at_least']:z.1f}{solved}."
+            f"{counted(details['asked_steps'], 'step')}, is at least {mean}{solved}."
         )
     return lines
 

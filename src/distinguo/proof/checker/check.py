@@ -73,7 +73,12 @@ def check(
     if task is not None and (other := difference(certificate.task, task)):
         raise DistinguoError(f"The certificate belongs to another task: {other}.")
     with ctx.workprec(PRECISION):
-        return Checked(*CHECKS[type(certificate)](certificate))
+        try:
+            return Checked(*CHECKS[type(certificate)](certificate))
+        except RecursionError:
+            raise DistinguoError(
+                "The certificate cannot be checked: its source is nested too deeply."
+            ) from None
 
 
 def is_same_controller(
@@ -110,7 +115,7 @@ def difference(
     """
     if claimed.name != given.name:
         return f"it is about {claimed.name}, this is {given.name}"
-    for part in ("functions", "names", "constants"):
+    for part in ("functions", "names", "constants", "dimensions", "actions"):
         if getattr(claimed, part, None) != getattr(given, part, None):
             return f"it is about {claimed.name} with other {part}"
     claimed_ranges, ranges = _ranges(claimed), _ranges(given)

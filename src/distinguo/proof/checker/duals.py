@@ -11,6 +11,8 @@ widens both balls of the value, and no derivative.
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
 from typing import Any
 
 from flint import arb
@@ -113,10 +115,8 @@ def divide(x: Any, y: Any) -> Any:
     return as_rounded(x.middle / y.middle, whole, slopes)
 
 
-def power(x: Any, n: Any) -> Any:
+def power(x: Dual, n: Any) -> Any:
     """A whole power, or the square root."""
-    if not isinstance(x, Dual):
-        return x**n
     if n == 0.5:
         return function("sqrt", x)
     if not (isinstance(n, int | float) and n == int(n) and 0 <= n <= 16):
@@ -196,3 +196,26 @@ def function(name: str, x: Dual) -> Dual:
 def rounded_to_single(x: Any) -> Any:
     """A number as_rounded to 32 bits."""
     return as_rounded(x.middle, x.range, x.slopes, SINGLE, TINY_SINGLE)
+
+
+# Comparisons, by their nodes in a program.
+
+PLAIN: dict[type, Callable[[Any, Any], bool]] = {
+    ast.Lt: lambda x, y: x < y,
+    ast.LtE: lambda x, y: x <= y,
+    ast.Gt: lambda x, y: x > y,
+    ast.GtE: lambda x, y: x >= y,
+    ast.Eq: lambda x, y: x == y,
+    ast.NotEq: lambda x, y: x != y,
+}
+#: Whether the first number is not above the second where a comparison holds.
+RISES: dict[type, bool] = {ast.Lt: True, ast.LtE: True, ast.Gt: False, ast.GtE: False}
+#: For two balls: whether a comparison certainly holds, and whether it certainly does not.
+CERTAIN: dict[type, Callable[[Any, Any], tuple[bool, bool]]] = {
+    ast.Lt: lambda x, y: (x < y, x >= y),
+    ast.LtE: lambda x, y: (x <= y, x > y),
+    ast.Gt: lambda x, y: (x > y, x <= y),
+    ast.GtE: lambda x, y: (x >= y, x < y),
+    ast.Eq: lambda x, y: (False, not x.overlaps(y)),
+    ast.NotEq: lambda x, y: (not x.overlaps(y), False),
+}

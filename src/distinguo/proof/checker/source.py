@@ -16,11 +16,16 @@ from flint import arb
 
 from distinguo.errors import DistinguoError
 from distinguo.proof.checker.duals import (
+    CERTAIN,
     FUNCTIONS,
+    LIBRARY,
+    PLAIN,
+    RISES,
     ZERO,
     Dual,
     Unclear,
     add_duals,
+    as_rounded,
     clamped,
     divide,
     function,
@@ -35,6 +40,8 @@ from distinguo.proof.schema import LawsClaim, ProgramClaim
 
 MOST_TURNS = 10_000  #: of the loops of one step
 MOST_PATHS = 4096
+LARGEST_WHOLE, MOST_POWER = 2**53, 64
+MODULES = ("math", "numpy")
 CONSTANTS = {"pi": math.pi, "e": math.e, "tau": math.tau}
 RANDOM = object()  #: stands for a generator
 Code = Callable[[dict[str, Any]], Any]
@@ -166,7 +173,12 @@ class Evaluator:
                 raise Unclear("has too many ways")
             self._decisions, self._made, self._others, self.forks, self._turns = todo.pop(), 0, [], forks, 0
             self.limits = []
-            result = once()
+            try:
+                result = once()
+            except DistinguoError:
+                raise
+            except (ArithmeticError, ValueError):
+                raise refused("computes something that is not a finite number") from None
             todo += self._others
             yield result
 
@@ -208,14 +220,14 @@ class Evaluator:
         if not isinstance(x, Dual) and not isinstance(y, Dual):
             if not (isinstance(x, int | float) and isinstance(y, int | float)):
                 raise refused("compares things that are not numbers")
-            return bool(_PLAIN[operator](x, y))
+            return bool(PLAIN[operator](x, y))
         p, q = (self.as_number(z).tightened().range for z in (x, y))
-        certain, impossible = _CERTAIN[operator](p, q)
+        certain, impossible = CERTAIN[operator](p, q)
         if certain or impossible:
             return bool(certain)
         answer = self._fork()
-        if operator in _RISES:
-            less, more = (x, y) if answer is _RISES[operator] else (y, x)
+        if operator in RISES:
+            less, more = (x, y) if answer is RISES[operator] else (y, x)
             self.limits.append(self.as_number(subtract(less, more)))
         return answer
 
@@ -278,6 +290,19 @@ class Evaluator:
         left = subtract(self.as_number(x), self._multiple(y, count))
         return clamped(left, whole.lower(), whole.upper()) if forked else left
 
+    def raised(self, x: Any, n: Any) -> Any:
+        """A power. Compiled code may take that of a plain number in another way than Python does."""
+        if isinstance(x, Dual):
+            return power(x, n)
+        if isinstance(n, Dual) or (x <= 0 and n != int(n)) or abs(n) > MOST_POWER:
+            raise refused(
+                f"raises {'a number' if isinstance(n, Dual) else x} to a power that cannot be followed"
+            )
+        if isinstance(x, int) and isinstance(n, int) and n >= 0:
+            return x**n
+        whole = arb(x) ** (int(n) if n == int(n) else arb(n))
+        return as_rounded(whole, whole, (ZERO,) * self.directions, LIBRARY * (abs(n) + 1))
+
     def signed_remainder(self, x: Any, y: Any) -> Any:
         """The remainder as ``math.fmod`` gives it: with the sign of the number."""
         if not isinstance(x, Dual) and not isinstance(y, Dual):
@@ -290,12 +315,11 @@ class Evaluator:
     def with_sign(self, size: Any, sign: Any) -> Any:
         """The magnitude of one number with the sign of another; both signs where that may be 0."""
         size = magnitude(size) if isinstance(size, Dual) else abs(size)
-        if not isinstance(sign, Dual):
-            return size if math.copysign(1.0, sign) > 0 else negative(size)
+        sign = self.as_number(sign)
         number = sign.tightened().range
         if number > 0 or number < 0:
             return size if number > 0 else negative(size)
-        positive = self._fork()
+        positive = self._fork()  # a 0 of either sign, where nothing more is known
         self.limits.append(negative(sign) if positive else sign)
         return size if positive else negative(size)
 
@@ -314,6 +338,12 @@ class Evaluator:
             raise refused(f"of {name} has arguments or decorators that cannot be followed")
         parameters = [argument.arg for argument in (*given.posonlyargs, *given.args)]
         defaults = [self._plain(default) for default in given.defaults]
+        stored = (
+            part.id
+            for part in ast.walk(node)
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        )
+        self._own = {*parameters, *stored}
         return parameters, defaults, self._block(node.body)
 
     def _plain(self, node: ast.expr) -> Any:
@@ -392,7 +422,8 @@ class Evaluator:
 
             def turns(scope: dict[str, Any]) -> Any:
                 values = [end(scope) for end in ends]
-                if not (1 <= len(values) <= 3 and all(isinstance(value, int) for value in values)):
+                whole = all(isinstance(value, int) for value in values)
+                if not (1 <= len(values) <= 3 and whole) or values[2:] == [0]:
                     raise refused("has a loop whose range is not known")
                 return range(*values)
         else:
@@ -421,10 +452,9 @@ class Evaluator:
         test, body = self._expression(node.test), self._block(node.body)
 
         def repeat(scope: dict[str, Any]) -> None:
-            turns = 0
             while self.truth(test(scope)):
-                turns += 1
-                if turns > MOST_TURNS:
+                self._turns += 1
+                if self._turns > MOST_TURNS:
                     raise Unclear("may stay in a loop")
                 for statement in body:
                     statement(scope)
@@ -446,13 +476,13 @@ class Evaluator:
         return code
 
     def _read_constant(self, node: ast.Constant) -> Code:
-        value = node.value
+        value = _small(node.value)
         if not isinstance(value, int | float):
             raise refused(f"has {value!r} in line {node.lineno}, which is not a number")
         return lambda scope: value
 
     def _read_name(self, node: ast.Name) -> Code:
-        name, constants = node.id, self.claim.constants
+        name, constants = node.id, {} if node.id in self._own else self.claim.constants
 
         def look_up(scope: dict[str, Any]) -> Any:
             if name in scope:
@@ -466,10 +496,10 @@ class Evaluator:
 
     def _read_attribute(self, node: ast.Attribute) -> Code:
         name = node.attr
-        if isinstance(node.value, ast.Name) and node.value.id in self.claim.names:
+        if self._means(node.value) in MODULES:
             if name in CONSTANTS:
                 return lambda scope: CONSTANTS[name]
-            raise refused(f"uses {node.value.id}.{name} in line {node.lineno}, which cannot be followed")
+            raise refused(f"uses .{name} of a module in line {node.lineno}, which cannot be followed")
         owner = self._expression(node.value)
 
         def field(scope: dict[str, Any]) -> Any:
@@ -504,7 +534,7 @@ class Evaluator:
 
     def _read_binop(self, node: ast.BinOp) -> Code:
         left, right = self._expression(node.left), self._expression(node.right)
-        forking = {ast.Mod: self.remainder, ast.FloorDiv: self.floor_divide}
+        forking = {ast.Mod: self.remainder, ast.FloorDiv: self.floor_divide, ast.Pow: self.raised}
         operation = _OPERATIONS.get(type(node.op)) or forking.get(type(node.op))
         if operation is None:
             raise refused(
@@ -513,10 +543,7 @@ class Evaluator:
 
         def compute(scope: dict[str, Any]) -> Any:
             x, y = left(scope), right(scope)
-            try:
-                return operation(_plain_number(x), _plain_number(y))
-            except (ArithmeticError, ValueError):
-                raise refused("computes something that is not a finite number") from None
+            return _small(operation(_plain_number(x), _plain_number(y)))
 
         return compute
 
@@ -533,18 +560,20 @@ class Evaluator:
     def _read_boolop(self, node: ast.BoolOp) -> Code:
         parts, both = [self._expression(part) for part in node.values], isinstance(node.op, ast.And)
 
-        def join(scope: dict[str, Any]) -> bool:
+        def join(scope: dict[str, Any]) -> Any:
+            value: Any = both
             for part in parts:
-                if self.truth(part(scope)) != both:
-                    return not both
-            return both
+                value = part(scope)
+                if self.truth(value) != both:
+                    break
+            return value
 
         return join
 
     def _read_compare(self, node: ast.Compare) -> Code:
         parts = [self._expression(part) for part in (node.left, *node.comparators)]
         operators = [type(operator) for operator in node.ops]
-        if not set(operators) <= set(_PLAIN):
+        if not set(operators) <= set(PLAIN):
             raise refused(f"has a comparison in line {node.lineno} that cannot be followed")
 
         def decide(scope: dict[str, Any]) -> bool:
@@ -565,11 +594,17 @@ class Evaluator:
     def _read_call(self, node: ast.Call) -> Code:
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
             raise refused(f"has a call in line {node.lineno} with arguments that cannot be followed")
-        arguments = [self._expression(argument) for argument in node.args]
         called = node.func
+        if isinstance(called, ast.Attribute) and called.attr == "float64" and (single := self._single(node)):
+            return lambda scope: rounded_to_single(self.as_number(single(scope)))
+        arguments = [self._expression(argument) for argument in node.args]
         if isinstance(called, ast.Attribute) and called.attr in ("uniform", "random"):
             return self._draw(called, arguments)
         name = self._function_name(called)
+        if name == "float32":
+            raise refused(
+                f"computes in 32 bits in line {node.lineno}; only np.float64(np.float32(x)) can be followed"
+            )
         if name in self.claim.functions and isinstance(called, ast.Name):
 
             def own(scope: dict[str, Any]) -> Any:
@@ -584,6 +619,18 @@ class Evaluator:
             return own
         return lambda scope: self._known(name, [argument(scope) for argument in arguments])
 
+    def _single(self, node: ast.Call) -> Code | None:
+        """The number of which ``node`` is ``np.float64(np.float32(number))``; None if it is something else."""
+        inner = node.args[0] if len(node.args) == 1 else None
+        if not isinstance(inner, ast.Call) or inner.keywords or len(inner.args) != 1:
+            return None
+        rounds = isinstance(inner.func, ast.Attribute) and self._function_name(inner.func) == "float32"
+        return (
+            self._expression(inner.args[0])
+            if rounds and self._function_name(node.func) == "float64"
+            else None
+        )
+
     def _draw(self, called: ast.Attribute, arguments: list[Code]) -> Code:
         owner, plain = self._expression(called.value), called.attr == "random"
 
@@ -591,22 +638,30 @@ class Evaluator:
             if owner(scope) is not RANDOM:
                 raise refused("draws noise from something that is not its generator")
             values = [argument(scope) for argument in arguments]
-            if plain or not values:
+            if not values:
                 values = [0.0, 1.0]
-            if len(values) != 2 or not all(isinstance(value, int | float) for value in values):
+            if (
+                len(values) != 2
+                or (plain and arguments)
+                or not all(isinstance(value, int | float) for value in values)
+            ):
                 raise refused("draws noise between ends that are not known")
             return self.constant(arb(values[0]).union(arb(values[1])))
 
         return draw
 
     def _function_name(self, called: ast.expr) -> str:
-        names = self.claim.names
-        if isinstance(called, ast.Attribute) and names.get(_word(called.value)) in ("math", "numpy"):
+        if isinstance(called, ast.Attribute) and self._means(called.value) in MODULES:
             return called.attr
-        if isinstance(called, ast.Name):
-            origin = names.get(called.id, "")
+        if isinstance(called, ast.Name) and called.id not in self._own:
+            origin = self._means(called)
             return origin.removeprefix("math.") if origin.startswith("math.") else called.id
         raise refused(f"has a call in line {called.lineno} that cannot be followed")
+
+    def _means(self, node: ast.expr) -> str:
+        """The module, or the function of one, that a name means; nothing if the function has its own such name."""
+        known = isinstance(node, ast.Name) and node.id not in self._own
+        return self.claim.names.get(node.id, "") if known else ""  # type: ignore[attr-defined]
 
     def _known(self, name: str, values: list[Any]) -> Any:
         """A function of Python, ``math`` or ``numpy``."""
@@ -629,7 +684,7 @@ class Evaluator:
         converted = _CONVERSIONS.get(name)
         if converted is None:
             raise refused(f"calls {name}, which cannot be followed")
-        return converted(self.as_number(value) if name == "float32" else value)
+        return converted(value)
 
     def _extreme(self, values: Any, better: type) -> Any:
         """The least or the greatest of some numbers."""
@@ -658,8 +713,11 @@ class Evaluator:
         )
 
 
-def _word(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else ""
+def _small(value: Any) -> Any:
+    """A number; a whole one is refused where compiled code, or a double, would not hold it."""
+    if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
+        raise refused("has a whole number above 2**53")
+    return value
 
 
 def _plain_number(value: Any) -> Any:
@@ -673,32 +731,11 @@ _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Sub: subtract,
     ast.Mult: multiply,
     ast.Div: divide,
-    ast.Pow: power,
-}
-_PLAIN: dict[type, Callable[[Any, Any], bool]] = {
-    ast.Lt: lambda x, y: x < y,
-    ast.LtE: lambda x, y: x <= y,
-    ast.Gt: lambda x, y: x > y,
-    ast.GtE: lambda x, y: x >= y,
-    ast.Eq: lambda x, y: x == y,
-    ast.NotEq: lambda x, y: x != y,
 }
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "float": lambda x: x if isinstance(x, Dual) else float(x),
     "float64": lambda x: x if isinstance(x, Dual) else float(x),
-    "float32": rounded_to_single,
     "abs": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
     "fabs": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
     "absolute": lambda x: magnitude(x) if isinstance(x, Dual) else abs(x),
-}
-#: Whether the first number is not above the second where a comparison holds.
-_RISES: dict[type, bool] = {ast.Lt: True, ast.LtE: True, ast.Gt: False, ast.GtE: False}
-#: For two balls: whether a comparison certainly holds, and whether it certainly does not.
-_CERTAIN: dict[type, Callable[[Any, Any], tuple[bool, bool]]] = {
-    ast.Lt: lambda x, y: (x < y, x >= y),
-    ast.LtE: lambda x, y: (x <= y, x > y),
-    ast.Gt: lambda x, y: (x > y, x <= y),
-    ast.GtE: lambda x, y: (x >= y, x < y),
-    ast.Eq: lambda x, y: (False, not x.overlaps(y)),
-    ast.NotEq: lambda x, y: (not x.overlaps(y), False),
 }

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from distinguo import seam
 from distinguo.errors import DistinguoError
 from distinguo.proof.number.form import FUNCTIONS, Form, Unreadable, within_range
 from distinguo.proof.number.paths import TooManyPathsError, paths
@@ -145,6 +146,17 @@ def _amount(given: Laws, a: int, i: int, seen: Any) -> Any:
     return within_range(total, float(given.low[i]), float(given.high[i]))
 
 
+def _within_marks(thing: Any) -> Any:
+    """The function that Numba, or a mark of ours, wraps; any other wrapper may do something else than it."""
+    while True:
+        if hasattr(thing, "py_func"):
+            thing = thing.py_func
+        elif hasattr(thing, "__wrapped__") and inspect.getsourcefile(thing.__code__) == seam.__file__:
+            thing = thing.__wrapped__
+        else:
+            return thing
+
+
 def _body(generic: Any, kind: type) -> Any:
     """The function that implements a generic for a class."""
     return generic.dispatch(kind)
@@ -161,7 +173,7 @@ class _Reader:
         self._known: dict[Any, Any] = {}  # by the function; None while it is being read
 
     def rebuilt(self, name: str, function: Any) -> Callable[..., Any]:
-        function = inspect.unwrap(getattr(function, "py_func", function))
+        function = _within_marks(function)
         text, first = self._text(name, function)
         place = f"line {{}} of {inspect.getsourcefile(function) or 'its file'}"
         self.where = self.where or place.format(first)
@@ -175,6 +187,11 @@ class _Reader:
         return self._known[function]
 
     def _text(self, name: str, function: Any) -> tuple[str, int]:
+        if hasattr(function, "__wrapped__"):
+            raise NotProvableError(
+                f"{self.title} cannot be proven: {name} is wrapped by a decorator, which cannot be followed; write "
+                "what it does into the function."
+            )
         if function.__code__.co_freevars:
             raise NotProvableError(
                 f"{self.title} cannot be proven: {name} uses {function.__code__.co_freevars[0]}, which is defined "
@@ -213,7 +230,7 @@ class _Reader:
             isinstance(thing, tuple) and thing and all(map(_is_plain, thing))
         ):
             return self._number(word, thing, refuse, line)
-        raw = inspect.unwrap(getattr(thing, "py_func", thing)) if callable(thing) else None
+        raw = _within_marks(thing) if callable(thing) else None
         if isinstance(raw, types.FunctionType):
             return self._called(word, raw, refuse, line)
         raise refuse(line, f"uses {word}, which cannot be followed")
@@ -278,6 +295,7 @@ def _free_names(
     function.returns = None
     for argument in function.args.args:
         argument.annotation = None
+    _refuse_short_numbers(function, refuse)
     for node in ast.walk(function):
         if not isinstance(node, _ALLOWED):
             raise refuse(
@@ -294,6 +312,20 @@ def _free_names(
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and node.id not in own
     }
+
+
+def _refuse_short_numbers(function: ast.FunctionDef, refuse: Callable[[int, str], NotProvableError]) -> None:
+    """Refuse what computes with numbers of 32 bits; they may only be turned back into 64."""
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    kept = {id(call.args[0]) for call in calls if _attribute(call) == "float64" and len(call.args) == 1}
+    for call in calls:
+        if _attribute(call) == "float32" and id(call) not in kept:
+            raise refuse(call.lineno, "computes in 32 bits; only np.float64(np.float32(x)) can be followed")
+
+
+def _attribute(call: ast.Call) -> str:
+    """The name of the function of a module that is called; nothing if it is another call."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
 def start_boxes(
