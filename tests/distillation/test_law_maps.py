@@ -147,6 +147,9 @@ def test_trials_correct_a_teacher_that_is_too_timid() -> None:
     found = laws_of(small.run.configuration.spec)
     assert found is not None
     assert found.table[0, 0] == pytest.approx([1.0, 0.0], abs=0.15)
+    assert 0.3 < small.fidelity.on_map < 0.5  # half of what is shown is near all of it up to 0.4
+    assert 0.3 < small.fidelity.on_teacher < 0.5
+    assert small.fidelity.regret is None
     timid = dg.distil(lambda seen: 0.5 * seen, MATCH, keep=9.0, settings=POLISH | {"learner.race": False})
     assert not timid.kept
 
@@ -230,6 +233,8 @@ def test_forty_amounts_are_distilled() -> None:
     small = dg.distil(lambda seen: np.full(40, seen[0]), Wide(count=40), settings=POLISH)
     assert small.kept
     assert small.run.summary["prototypes"] == 1
+    told = dg.explain(small.run, (0.25, 0.0)).document()["amounts"]
+    assert list(told.values()) == list(small.run.amounts((0.25, 0.0)))
     assert small.run.amounts((0.25, 0.0)) == pytest.approx([0.25] * 40, abs=0.02)
 
 

@@ -384,7 +384,7 @@ class Distillation:
             target, remarks, sizes = self._descended(keep, regions, found)
         stopped, learned = self.descent.stopped, ledger.count
         with ledger.up_to(CONFIRMING):
-            chosen, kept = self._chosen(sizes, target, regions)
+            chosen, kept = self._chosen(sizes, target, regions, found.tested)
         self.descent.tell("comparing the map with the teacher")
         fidelity, own = self._compared(chosen, found)
         findings = Findings(
@@ -467,7 +467,8 @@ class Distillation:
         if min(len(gained), len(own.returns)) < TRIALS:
             self.ended = self.ended or "while the map was compared with its teacher"
         with ledger.up_to(PRICED):
-            return fidelity_of(map_, self.questions, taught._replace(returns=gained), own, starts), own
+            alike = None if found.map is None or found.amounts is None else found.amounts.alike(found.spec)
+            return fidelity_of(map_, self.questions, taught._replace(returns=gained), own, starts, alike), own
 
     def _of_teacher(self) -> tuple[str, ...]:
         if not self.teacher.stochastic:
@@ -478,11 +479,16 @@ class Distillation:
         )
 
     def _chosen(
-        self, sizes: list[BestOfSize], target: TargetReturn, regions: int | None
+        self,
+        sizes: list[BestOfSize],
+        target: TargetReturn,
+        regions: int | None,
+        tested: np.ndarray | None,
     ) -> tuple[PrototypeMap, bool]:
-        """Return the smallest map that new trials confirm; if none, the best."""
+        """Return the smallest map that new trials confirm; if none, the best. ``tested`` are other maps' returns."""
         allowed = [best for best in sizes if regions is None or best.size <= regions] or sizes[-1:]
-        seen = np.concatenate([best.compared for best in sizes])
+        others = [] if tested is None else [tested]
+        seen = np.concatenate([*(best.compared for best in sizes), *others])
         claim = 0
         for best in reversed(allowed):
             if best.compared.mean() >= target.value:

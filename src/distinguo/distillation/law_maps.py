@@ -23,7 +23,7 @@ from distinguo.distillation.trials import Take, Trials
 from distinguo.errors import counted
 from distinguo.learners.distilled import DistilSettings
 from distinguo.search.maps import prototype_map
-from distinguo.search.races import Contender
+from distinguo.search.races import FIRST_LOOKS, Contender
 from distinguo.tasks.amounts import laws_of
 
 Watch = Callable[[str], None]
@@ -49,6 +49,7 @@ class FoundLaws(NamedTuple):
     best: LawMap
     returns: np.ndarray  #: of these trials, as they are compared with the target
     kept: bool
+    tested: np.ndarray = np.zeros(0)  #: the returns of all maps that were measured: they show their range
 
     @property
     def mean(self) -> float:
@@ -76,6 +77,7 @@ class LawSearch:
         self.rng = np.random.default_rng([seed, 7])
         self._numbers = self._drawn(seed)
         self._lessons: list[tuple[np.ndarray, np.ndarray]] = []
+        self._tested: list[np.ndarray] = []
 
     @staticmethod
     def _drawn(seed: int) -> Iterator[int]:
@@ -137,6 +139,7 @@ class LawSearch:
         starts = self.fresh(TRIALS)
         returns = self.judge([one], starts)[0]
         compared = self.target.compared(returns, starts)
+        self._tested.append(compared)
         error = returns.std() / np.sqrt(TRIALS)
         self.tell(f"{counted(one.size, 'law')}, {how}: {returns.mean():z.4g} ± {error:z.2g}")
         return FoundLaws(one, compared, self.target.is_reached(compared, SURER * TRIALS))
@@ -161,7 +164,7 @@ class LawSearch:
             if best is None:
                 raise
         assert best is not None
-        return best
+        return best._replace(tested=np.concatenate(self._tested))
 
     def _of_size(self, size: int, smaller: FoundLaws | None) -> Iterator[FoundLaws]:
         """Yield measured maps of a size, fitted and then polished."""
@@ -248,12 +251,15 @@ class LawSearch:
                 return
             fewer = table.copy()
             fewer[..., :-1][weight <= left[dropped - 1]] = 0.0
-            tried = self._measured(LawMap(found.best.map, fewer), f"{len(left) - dropped} gains")
+            thinner, most = LawMap(found.best.map, fewer), dropped // 2
+            starts = self.fresh(FIRST_LOOKS[1])
+            short = self.target.compared(self.judge([thinner], starts)[0], starts)
+            if short.mean() < self.target.value:
+                continue
+            tried = self._measured(thinner, f"{len(left) - dropped} gains")
             if tried.kept:
-                found = tried
+                found, most = tried, np.inf
                 yield found
-            else:
-                most = dropped // 2
 
 
 class LawRace:

@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 from scipy.cluster.vq import kmeans2
 
+from distinguo.distillation.fidelity import Alike
 from distinguo.distillation.law_maps import FoundLaws
 from distinguo.distillation.laws import Box
 from distinguo.distillation.ledger import Arrays, BudgetEndedError, Count, Ledger
@@ -24,6 +25,7 @@ from distinguo.tasks.gym.spaces import DiscreteActions, view_of
 from distinguo.tasks.spec import CONTINUOUS, TaskSpec
 
 MOST_LEVELS = 5  #: that are tried
+NEAR = 0.1  #: of its range, within which an amount counts as the teacher's
 TRIALS = 40  #: of the teacher, with continuous actions and with every number of levels
 MORE_TRIALS = 60  #: with continuous actions, to find the return to keep
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
@@ -42,6 +44,7 @@ class Levelled(NamedTuple):
     mean: float | None = None  #: its mean return with them, from the same starts
     map: PrototypeMap | None = None  #: a map of laws, which needs no descent
     stopped: bool = False  #: whether the caller stopped the search for it
+    tested: np.ndarray | None = None  #: the returns of all maps that the search measured
 
 
 class AmountTeacher(NamedTuple):
@@ -118,6 +121,19 @@ class AmountTeacher(NamedTuple):
     def takes(self, rows: np.ndarray) -> np.ndarray:
         """The amounts that it takes where it sees these rows, a row each."""
         return self.teacher.answer(rows).reshape(len(rows), -1)
+
+    def alike(self, spec: TaskSpec) -> Alike:
+        """Whether each amount that a law of this task says is within a tenth of its range of the teacher's."""
+        known = laws_of(spec)
+        assert known is not None
+        box = Box(known.low, known.high)
+
+        def is_near(rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
+            said = box.said(known.table, rows)[np.arange(len(rows)), actions]
+            apart = np.abs(said - self.takes(rows)) / (box.high - box.low)
+            return np.asarray((apart <= NEAR).all(axis=1))
+
+        return is_near
 
     def on(self, levels: np.ndarray) -> AmountTeacher:
         """Return the same with a teacher that takes the nearest of these levels."""
@@ -274,7 +290,8 @@ def _with_laws(amounts: AmountTeacher, wide: TaskSpec, found: FoundLaws, stopped
     words = "one affine law replaces" if found.best.size == 1 else f"{found.best.size} affine laws replace"
     said = f"{wide.name} has continuous actions; {words} them."
     spec = with_laws(wide, found.best.table)
-    return Levelled(teacher, spec, (said,), mean=found.mean, map=found.best.map, stopped=stopped)
+    made = Levelled(teacher, spec, (said,), mean=found.mean)
+    return made._replace(map=found.best.map, stopped=stopped, tested=found.tested)
 
 
 def _choices(
