@@ -30,7 +30,7 @@ from distinguo.distillation.ledger import RECORD, BudgetEndedError, Count, Ledge
 from distinguo.distillation.levels import (
     AmountTeacher,
     Levelled,
-    Shown,
+    ShownAmounts,
     levelled,
     levels_of_run,
     without_unused,
@@ -270,7 +270,7 @@ def _searched(
     watch: Watch | None,
     amounts: AmountTeacher,
     wide: TaskSpec,
-    shown: Shown,
+    shown: ShownAmounts,
 ) -> tuple[FoundLaws, bool]:
     """Look for a map of laws; only a part of the steps is for that, as confirming it and levels take some, too."""
     cap, ledger = wide.cap(HOLDING if isinstance(wide.goal, Hold) else CAP), amounts.ledger
@@ -280,7 +280,7 @@ def _searched(
     ledger.budget, ledger.ceiling = settings.steps, math.floor(LEARNING * settings.steps)
     trials = trials_of(spec, cap, ledger)
     try:
-        target = target_of(trials, amounts, shown.returns, wish.keep, settings.keep)[0]
+        target = target_of_amounts(trials, amounts, shown.returns, wish.keep, settings.keep)[0]
         search = LawSearch(trials, amounts.takes, target, settings, wish.seed, watch or (lambda text: None))
         search.learn(shown.seen, shown.taken)
         most = min(wish.regions or max(settings.most, SIZES[-1]), MOST_LAWS)
@@ -290,7 +290,7 @@ def _searched(
         trials.close()
 
 
-def target_of(
+def target_of_amounts(
     trials: Trials, amounts: AmountTeacher, returns: np.ndarray, keep: float | None, share: float
 ) -> tuple[TargetReturn, tuple[str, ...]]:
     """The return to keep of a teacher that takes amounts, and notes on it; a share is compared start by start."""
@@ -444,7 +444,9 @@ class Distillation:
         returns: np.ndarray,
     ) -> tuple[TargetReturn, tuple[str, ...], list[BestOfSize]]:
         """The same for a map of laws, of which smaller ones were tried already: new trials measure it."""
-        target, remarks = target_of(self.trials, amounts, returns, keep, self.configuration.learner.keep)
+        target, remarks = target_of_amounts(
+            self.trials, amounts, returns, keep, self.configuration.learner.keep
+        )
         for note in found.notes:
             self.descent.tell(note)
         self.descent.stopped |= found.stopped

@@ -148,7 +148,7 @@ def fitted_law_map(
     return problem.map_of(min(map(problem.fitted, begun[:FITTED]), key=problem.cost))
 
 
-class Pieces(NamedTuple):
+class LawPieces(NamedTuple):
     """Places, the weight of each coordinate and a law for each place, in standard units."""
 
     places: np.ndarray  #: (laws, dimensions)
@@ -156,7 +156,7 @@ class Pieces(NamedTuple):
     table: np.ndarray  #: (laws, amounts, dimensions + 1)
 
 
-class Problem(NamedTuple):
+class LawFit(NamedTuple):
     """What laws are fitted to, in standard units."""
 
     rows: np.ndarray  #: (rows, dimensions + 1) the last column is 1
@@ -165,22 +165,22 @@ class Problem(NamedTuple):
     spread: np.ndarray
     box: Box
 
-    def begun(self, count: int, rng: np.random.Generator) -> Pieces:
-        """Pieces around places that were seen, with the laws that fit best there."""
+    def begun(self, count: int, rng: np.random.Generator) -> LawPieces:
+        """LawPieces around places that were seen, with the laws that fit best there."""
         places = self.rows[rng.choice(len(self.rows), count, replace=len(self.rows) < count), :-1]
         weight = np.exp(rng.normal(0.0, STRETCHED, places.shape[1]))
         return self._with_laws(
-            Pieces(places, weight, np.zeros((count, *self.wanted.shape[1:], len(weight) + 1)))
+            LawPieces(places, weight, np.zeros((count, *self.wanted.shape[1:], len(weight) + 1)))
         )
 
-    def _with_laws(self, given: Pieces) -> Pieces:
+    def _with_laws(self, given: LawPieces) -> LawPieces:
         near, table = self._far(given).argmin(axis=1), given.table.copy()
         for j in np.unique(near):
             own = near == j
             table[j] = regressed(self.rows[own], self.wanted[own], np.ones(own.sum()), table[j])
         return given._replace(table=table)
 
-    def _far(self, given: Pieces) -> np.ndarray:
+    def _far(self, given: LawPieces) -> np.ndarray:
         x, places = self.rows[:, :-1] * given.weight, given.places * given.weight
         return (x**2).sum(axis=1)[:, None] - 2.0 * x @ places.T + (places**2).sum(axis=1)
 
@@ -190,18 +190,18 @@ class Problem(NamedTuple):
         wanted = self.wanted[:, None]
         return np.where(is_beyond(wanted, said), 0.0, said - wanted)
 
-    def cost(self, given: Pieces) -> float:
+    def cost(self, given: LawPieces) -> float:
         """The mean squared error."""
         errors = self._errors(given.table)
         return float((errors**2).sum(axis=2)[np.arange(len(errors)), self._far(given).argmin(axis=1)].mean())
 
-    def fitted(self, begun: Pieces) -> Pieces:
+    def fitted(self, begun: LawPieces) -> LawPieces:
         """Places, weights and laws fitted together: each row belongs to all places, by how near they are."""
         sizes = np.cumsum([begun.places.size, begun.weight.size])
 
-        def parts(x: np.ndarray) -> Pieces:
+        def parts(x: np.ndarray) -> LawPieces:
             places, weight, table = np.split(x, sizes)
-            return Pieces(
+            return LawPieces(
                 places.reshape(begun.places.shape), np.exp(weight), table.reshape(begun.table.shape)
             )
 
@@ -233,7 +233,7 @@ class Problem(NamedTuple):
         found = parts(minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x)
         return min(self._with_laws(found), found, key=self.cost)
 
-    def map_of(self, given: Pieces) -> LawMap:
+    def map_of(self, given: LawPieces) -> LawMap:
         """The map in the task's own units."""
         middle, half = (self.box.low + self.box.high) / 2.0, self.box.half
         table = given.table * half[:, None]
@@ -243,12 +243,12 @@ class Problem(NamedTuple):
         return LawMap(prototype_map(places, np.arange(len(places)), self.spread / given.weight), table)
 
 
-def _problem(seen: np.ndarray, taken: np.ndarray, box: Box, rng: np.random.Generator) -> Problem:
+def _problem(seen: np.ndarray, taken: np.ndarray, box: Box, rng: np.random.Generator) -> LawFit:
     centre, spread = _standard(seen)
     some = _spread_out((seen - centre) / spread, rng)
     rows = np.hstack([(seen[some] - centre) / spread, np.ones((len(some), 1))])
     wanted = np.clip((taken[some] - (box.low + box.high) / 2.0) / box.half, -1.0, 1.0)
-    return Problem(rows, wanted, centre, spread, box)
+    return LawFit(rows, wanted, centre, spread, box)
 
 
 def is_beyond(wanted: np.ndarray, said: np.ndarray) -> np.ndarray:

@@ -203,7 +203,7 @@ def levelled(
         spec = _spec(task, parameters, parameters[LEVELS])
         found = _with_levels(amounts, _given(amounts, parameters[LEVELS]), spec)
     else:
-        found = _fewest(amounts, task, parameters, Shown(returns, taken, seen), keep, search)
+        found = _fewest(amounts, task, parameters, ShownAmounts(returns, taken, seen), keep, search)
     if found.levels is not None:
         found = found._replace(mean=float(amounts.on(found.levels).trials(range(len(returns)))[0].mean()))
     return found._replace(amounts=amounts, returns=returns, spent=ledger.count)
@@ -224,7 +224,7 @@ def _given(amounts: AmountTeacher, levels: Any) -> np.ndarray:
     return table.reshape(len(table), -1).astype(np.float64)
 
 
-class Shown(NamedTuple):
+class ShownAmounts(NamedTuple):
     """What a teacher with amounts showed in its trials."""
 
     returns: np.ndarray
@@ -233,14 +233,14 @@ class Shown(NamedTuple):
 
 
 #: Looks for a map of laws in a task that takes amounts: the map, and whether the caller stopped the search.
-Search = Callable[[AmountTeacher, TaskSpec, Shown], tuple[FoundLaws, bool]]
+Search = Callable[[AmountTeacher, TaskSpec, ShownAmounts], tuple[FoundLaws, bool]]
 
 
 def _fewest(
     amounts: AmountTeacher,
     task: Any,
     parameters: Mapping[str, Any],
-    shown: Shown,
+    shown: ShownAmounts,
     keep: Callable[[TaskSpec, np.ndarray], float],
     search: Search | None,
 ) -> Levelled:
