@@ -286,9 +286,8 @@ def groups(rows: list[Row], task: str) -> list[tuple[str, list[Row]]]:
 def interval(values: np.ndarray) -> tuple[float, float, float]:
     """The interquartile mean over seeds with a bootstrap interval of 95 %."""
     rng = np.random.default_rng(0)
-    drawn = rng.choice(values, (2_000, len(values)))
-    means = np.array([interquartile_mean(one[:, None])[0] for one in drawn])
-    low, high = np.quantile(means, [0.025, 0.975])
+    drawn = rng.choice(values, (len(values), 2_000))
+    low, high = np.quantile(interquartile_mean(drawn), [0.025, 0.975])
     return float(interquartile_mean(values[:, None])[0]), float(low), float(high)
 
 
@@ -378,9 +377,10 @@ def main() -> None:
                 for row in RUNS[options.kind](task, seed, options.teachers):
                     keep(row)
                     print(row, flush=True)
-    rows, text = known(), PAGE.read_text()
-    head, rest = text.split(BEGIN)
-    PAGE.write_text(f"{head}{BEGIN}\n{table(rows)}\n{END}{rest.split(END)[1]}")
+    rows = known()
+    made = table(rows)
+    head, rest = PAGE.read_text().split(BEGIN)
+    PAGE.write_text(f"{head}{BEGIN}\n{made}\n{END}{rest.split(END)[1]}")
     draw(rows)
 
 
