@@ -14,15 +14,15 @@ benchmarks.teachers`` writes. MuJoCo and Box2D come with ``pip install "distingu
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
 from benchmarks import linear
+from benchmarks.rows import append, read
 
 import distinguo as dg
 from distinguo.evaluation.statistics import interquartile_mean
@@ -254,25 +254,6 @@ RUNS: dict[str, Callable[[str, int, Path], list[Row]]] = {
 }
 
 
-def known() -> list[Row]:
-    """The rows so far."""
-    if not TABLE.exists():
-        return []
-    read: dict[type, Callable[[str], Any]] = {bool: "True".__eq__, int: int, float: float, str: str}
-    kinds = get_type_hints(Row).items()
-    with TABLE.open() as file:
-        return [
-            Row(**{name: read[kind](row[name]) for name, kind in kinds if row.get(name)})
-            for row in csv.DictReader(file)
-        ]
-
-
-def keep(row: Row) -> None:
-    """Append a row to the table."""
-    with TABLE.open("a", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerow(row)
-
-
 def groups(rows: list[Row], task: str) -> list[tuple[str, list[Row]]]:
     """The rows of a task that belong together: of a kind and, for trees, of a number of leaves."""
     found: dict[tuple[int, str, int], list[Row]] = {}
@@ -373,11 +354,13 @@ def main() -> None:
     options = parser.parse_args()
     for task in [] if options.write else options.tasks:
         for seed in [0] if options.kind == NETWORK else parse_seeds(options.seeds):
-            if not any((row.task, row.seed, row.kind) == (task, seed, options.kind) for row in known()):
+            if not any(
+                (row.task, row.seed, row.kind) == (task, seed, options.kind) for row in read(TABLE, Row)
+            ):
                 for row in RUNS[options.kind](task, seed, options.teachers):
-                    keep(row)
+                    append(TABLE, [row], Row._fields)
                     print(row, flush=True)
-    rows = known()
+    rows = read(TABLE, Row)
     made = table(rows)
     head, rest = PAGE.read_text().split(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}\n{made}\n{END}{rest.split(END)[1]}")
