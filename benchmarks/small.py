@@ -319,7 +319,7 @@ def draw(rows: list[Row]) -> None:
     looks = dict(zip(KINDS, zip("oDs^*", HUES, strict=False), strict=True))
     named: dict[str, Any] = {}
     for axes in panels[len(shown) :]:
-        axes.set_visible(False)
+        axes.set_axis_off()
     for axes, task in zip(panels, shown, strict=False):
         for kind, own in groups(rows, task):
             mark, colour = looks[kind]
@@ -334,8 +334,9 @@ def draw(rows: list[Row]) -> None:
         dress(axes, "numbers that the controller is made of", "mean return")
     words = [KINDS[kind] for kind in KINDS if kind in named]
     handles = [named[kind] for kind in KINDS if kind in named]
-    panels[0].legend(handles, words, fontsize=SMALL - 1, framealpha=0.0, loc="lower right")
-    entitle(figure, "Return against size; dotted: the figure to reach")
+    free, place = (panels[-1], "center") if len(panels) > len(shown) else (panels[0], "lower right")
+    free.legend(handles, words, fontsize=SMALL - 1, framealpha=0.0, loc=place)
+    entitle(figure, "Return against size; dotted: to reach")
     figure.savefig(PICTURE, dpi=160)
 
 
