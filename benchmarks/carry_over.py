@@ -9,9 +9,9 @@ Every map is learned from scratch with a seed of its own, then given to the test
 from __future__ import annotations
 
 import argparse
-import os
-from concurrent.futures import ThreadPoolExecutor
 
+from distinguo.engines.engine import Engine
+from distinguo.engines.jobs import Job
 from distinguo.evaluation.tester import Evaluation, learning_curve
 from distinguo.presets import DEFAULT, PRESETS, tester_preset
 from distinguo.runs.configuration import configure
@@ -36,16 +36,17 @@ def main() -> None:
     seeds = range(options.seed, options.seed + options.maps)
     maps = learn_many([configure("puck", seed=n, preset_name=options.preset) for n in seeds])
 
-    def run(job: tuple[int, int]) -> bool:
-        learned = maps[job[0]]
+    def run(number: int, n: int) -> bool:
+        learned = maps[number]
         spec, representation = learned.configuration.spec, learned.representation
         extent = observed_extent(spec.task)
         evaluation = Evaluation(spec, representation.partition, representation.regions, settings, extent)
-        return learning_curve(evaluation, options.seed, job[1]).scores[-1] >= settings.cap
+        return learning_curve(evaluation, options.seed, n).scores[-1] >= settings.cap
 
     jobs = [(number, n) for number in range(options.maps) for n in range(options.runs)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        held = list(pool.map(run, jobs))
+    held = Engine().all(
+        [Job(f"map {number}, run {n}", run, {"number": number, "n": n}) for number, n in jobs]
+    )
     missed = {seeds[job[0]] for job, good in zip(jobs, held, strict=True) if not good}
     print(f"{sum(held)} of {len(held)} runs at {settings.cap:,} after {settings.steps:,} training steps")
     print(f"maps that missed it at least once: {sorted(missed) or 'none'}")

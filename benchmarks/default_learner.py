@@ -11,7 +11,6 @@ development seeds 500-502; the page has the held-out ones. Runs that the data ha
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import sys
 import time
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from benchmarks import plants
+from benchmarks import plants, rows
 
 from distinguo.errors import DistinguoError
 from distinguo.runs.configuration import Configuration, choice_for, configure
@@ -152,44 +151,16 @@ def not_finished(name: str, learner: str, seed: int) -> Figures:
     return Figures(name, learner, seed, 0, math.nan, 0, BUDGET, 0, SECONDS)
 
 
-def read(data: Path) -> list[Figures]:
-    """Read the lines of the data."""
-    if not data.exists():
-        return []
-    with data.open(newline="") as file:
-        return [
-            Figures(
-                line["task"],
-                line["learner"],
-                int(line["seed"]),
-                int(line["solved"]),
-                float(line["score"]),
-                int(line["prototypes"]),
-                int(line["steps"]),
-                int(line["failed_claim_steps"]),
-                float(line["seconds"]),
-            )
-            for line in csv.DictReader(file)
-        ]
-
-
-def append(data: Path, figures: Figures) -> None:
-    """Write a line at the end of the data."""
-    begins = not data.exists()
-    with data.open("a", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if begins:
-            writer.writerow(Figures._fields)
-        writer.writerow(figures)
-
-
 def table(lines: list[Figures]) -> str:
     """The page's table: of each learner the runs solved and the median steps, and the default beside the best."""
     found: dict[str, dict[str, list[Figures]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
         found[line.task][line.learner].append(line)
     names = ("economy", "probation", "model", "sweeping")
-    rows = [f"| task | {' | '.join(names)} | default | times the best |", "|---|" + "---|" * (len(names) + 2)]
+    lines_of = [
+        f"| task | {' | '.join(names)} | default | times the best |",
+        "|---|" + "---|" * (len(names) + 2),
+    ]
     for task in (name for name in TASKS if name in found):
         spec = spec_named(task)
         chosen = choice_for(spec).learner
@@ -199,8 +170,8 @@ def table(lines: list[Figures]) -> str:
         short = " **not solved as often**" if of[chosen][0] < of[best][0] else ""
         times = of[chosen][1] / of[best][1]
         times_text = f"**{times:.2f}**" if times > ALLOWED else f"{times:.2f}"
-        rows.append(f"| {task} | {' | '.join(cells)} | {chosen} | {times_text}{short} |")
-    return "\n".join(rows)
+        lines_of.append(f"| {task} | {' | '.join(cells)} | {chosen} | {times_text}{short} |")
+    return "\n".join(lines_of)
 
 
 def _solved_and_steps(runs: list[Figures]) -> tuple[int, float]:
@@ -216,7 +187,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a part of the names of the tasks")
     asked = parser.parse_args()
     seeds = parse_seeds(asked.seeds)
-    known = {line[:3]: line for line in read(asked.data)}
+    known = {line[:3]: line for line in rows.read(asked.data, Figures)}
     for name in (name for name in TASKS if asked.only in name):
         spec = spec_named(name)
         for learner in learners_for(spec):
@@ -234,7 +205,7 @@ def main() -> None:
                     break
                 late += math.isnan(line.score)
                 known[line[:3]] = line
-                append(asked.data, line)
+                rows.append(asked.data, [line], Figures._fields)
                 print(*line, sep="\t", flush=True)
     print(table([line for line in known.values() if line.seed in seeds]))
 

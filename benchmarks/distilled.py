@@ -22,6 +22,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from benchmarks import rows
 
 import distinguo as dg
 from distinguo.distillation.distil import HOLDING
@@ -71,14 +72,14 @@ def main() -> None:
 def table(path: Path) -> str:
     """Return the rows of a file as a table: a line for each teacher, over its seeds."""
     with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+        known = list(csv.DictReader(file))
     lines = [
         "| task, teacher | seeds that keep the return | after the fit, median | in the end, median (range) "
         "| mean return, median (lowest) | teacher | seconds, median (range) |",
         "|---|---|---|---|---|---|---|",
     ]
-    for name in dict.fromkeys(row["name"] for row in rows):
-        own = [row for row in rows if row["name"] == name]
+    for name in dict.fromkeys(row["name"] for row in known):
+        own = [row for row in known if row["name"] == name]
         sizes, fits, scores, seconds, teacher = (
             np.array([float(row[key] or np.inf) for row in own])
             for key in ("prototypes", "fitted", "new_score", "seconds", "teacher_score")
@@ -94,13 +95,7 @@ def table(path: Path) -> str:
 
 
 def add_row(out: Path, row: dict[str, Any]) -> None:
-    path = out / "distilled.csv"
-    begun = path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if not begun:
-            writer.writeheader()
-        writer.writerow(row)
+    rows.append(out / "distilled.csv", [[row[key] for key in COLUMNS]], COLUMNS)
     print({key: row[key] for key in COLUMNS if key != "dial"}, flush=True)
 
 

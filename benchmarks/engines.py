@@ -5,7 +5,8 @@
     python -m benchmarks.engines load --task CartPole-v1 --runs 1000
     python -m benchmarks.engines workers --workers 100   # many workers on one scheduler of this machine
 
-The overhead of an engine is the time of all jobs, less their milliseconds over the workers, for each.
+The overhead of an engine is the time of all jobs, less their milliseconds over the workers, for each. Its processor
+time, after the first answer, is that of the process that sends them: what the workers take as well they take at once.
 That of a run in a study is its time beyond that of the same runs in a plain loop in one process.
 """
 
@@ -48,16 +49,20 @@ def overhead(count: int, workers: int) -> None:
     """Print the overhead of a job, with the start of the workers and without it."""
     slept = median(_slept() for _ in range(200))
     for name in ("processes", "dask"):
-        engine, began, first = Engine(name, workers), time.perf_counter(), 0.0
+        engine, began, first, cpu = Engine(name, workers), time.perf_counter(), 0.0, 0.0
         with tempfile.TemporaryDirectory() as folder:
             for number, _ in enumerate(StudyResults(Path(folder)).each(jobs_of(count), engine)):
-                first = first or time.perf_counter() - began
+                first, cpu = first or time.perf_counter() - began, cpu or time.process_time()
                 last = number
+            own = 1e3 * (time.process_time() - cpu) / count
             whole = time.perf_counter() - began
         assert last == count - 1
         kept, bare = (1e3 * (seconds - count * slept / workers) / count for seconds in (whole, whole - first))
         asked = f"{count:,} jobs, {workers} workers"
-        print(f"{name}: {kept:.2f} ms of a job, {bare:.2f} ms after the first answer ({asked})")
+        print(
+            f"{name}: {kept:.2f} ms of a job, {bare:.2f} ms after the first answer, {own:.2f} ms of processor time "
+            f"({asked})"
+        )
 
 
 def _slept() -> float:

@@ -1,6 +1,6 @@
 """Measure the learner ``evolution``: the tables of docs/evolution.md.
 
-    python -m benchmarks.evolution                                   # LunarLander-v3, ten seeds; an hour
+    python -m benchmarks.evolution                                   # LunarLander-v3, ten seeds, on all cores
     python -m benchmarks.evolution CartPole-v1 Acrobot-v1 MountainCar-v0 --learners evolution probation
     python -m benchmarks.evolution CartPole-v1 --seeds 91000-91004 --set learner.population=16
 
@@ -19,6 +19,9 @@ import numpy as np
 
 import distinguo as dg
 from distinguo.cli.parse import changes as parse_changes
+from distinguo.engines.engine import Engine
+from distinguo.engines.jobs import Job
+from distinguo.processes import Failed
 from distinguo.runs.seeds import seeds as parse_seeds
 
 NEW = 100  #: trials that a controller is tried in again
@@ -75,8 +78,12 @@ def main() -> None:
         threshold = gymnasium.spec(task).reward_threshold or np.inf
         for learner in options.learners:
             rows = []
-            for seed in parse_seeds(options.seeds):
-                rows.append(row := measured(task, learner, seed, changes))
+            asked = {"task": task, "learner": learner, "changes": changes}
+            jobs = [Job(str(n), measured, {**asked, "seed": n}) for n in parse_seeds(options.seeds)]
+            for seed, found in Engine("processes").run(jobs):
+                if isinstance(found, Failed):
+                    raise SystemExit(f"{task} {learner} seed {seed}: {found.reason}")
+                rows.append(row := Row(*found))
                 answer = "solved" if row.solved else "not solved"
                 print(
                     f"{task} {learner} seed {seed}: {answer}, {row.anew:.1f} on {NEW} "

@@ -6,7 +6,9 @@
 The first measures every learner on an environment whose step does next to nothing: a double integrator that no
 return solves, with constants beside its two coordinates, or with labels for the learner of labels. A row is the CPU
 time of a stage with warm kernels per step that the environment took, mini-trials and confirmations included, less
-the time of the environment itself. The second learns the seeds in threads and in processes, in turn.
+the time of the environment itself. The second learns the seeds with one process and with two, in turn; the speed-up
+by processor time is what two free cores would give: all that one process takes, over half of what two take and all of
+what the process that waits for them takes.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from gymnasium import spaces
 
 from distinguo.engines.engine import Engine
 from distinguo.runs.configuration import configure
+from distinguo.runs.learn import warm
 from distinguo.runs.many import learn_many
 from distinguo.runs.seeds import seeds as parse_seeds
 from distinguo.runs.stage import Stage
@@ -101,15 +104,27 @@ def print_overheads(steps: int) -> None:
 
 def print_speed(asked: list[int]) -> None:
     spec = gym_spec("Acrobot-v1", {})
-    changes = {"stage.steps": 20_000, "stage.confirm": 3}
+    changes = {"stage.steps": 5_000, "stage.confirm": 3}
     wanted = [configure(spec, seed=n, learner="probation", changes=changes) for n in asked]
-    for how in ("threads", "processes", "threads", "processes"):
+    warm(wanted[0])
+    walls, times = list[float](), list[float]()
+    for workers in (1, 2) * 3:
         with tempfile.TemporaryDirectory() as folder:
             began, before = time.perf_counter(), os.times()
-            learn_many(wanted, [Path(folder) / str(c.seed) for c in wanted], engine=Engine(how))
-            wall, after = time.perf_counter() - began, os.times()
-        cpu = sum(after[:4]) - sum(before[:4])
-        print(f"{how}: {wall:.1f} s, {cpu:.1f} s of CPU: {cpu / wall:.2f} cores", flush=True)
+            outs = [Path(folder) / str(c.seed) for c in wanted]
+            learn_many(wanted, outs, engine=Engine("processes", workers))
+            wall, (own, system, children, of_system, _) = time.perf_counter() - began, os.times()
+        waiting = own + system - before[0] - before[1]
+        working = children + of_system - before[2] - before[3]
+        walls.append(wall)
+        times.append(waiting + working / workers)
+        print(
+            f"{workers} workers: {wall:.1f} s; CPU: workers {working:.2f} s, waiting {waiting:.2f} s",
+            flush=True,
+        )
+    for name, of in (("by the clock", walls), ("by processor time", times)):
+        ratios = [f"{of[n] / of[n + 1]:.2f}" for n in range(0, len(of), 2)]
+        print(f"speed-up {name}: {', '.join(ratios)}")
 
 
 def main() -> None:

@@ -11,13 +11,13 @@ after 50,000 training steps. Steps are those of ``summarise``: trials and mini-t
 from __future__ import annotations
 
 import argparse
-import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.controls import PAPER_SEEDS
+from distinguo.engines.engine import Engine
+from distinguo.engines.jobs import Job
 from distinguo.evaluation.simulate import follow
 from distinguo.evaluation.training import fresh_training, train
 from distinguo.presets import FAST, PAPER
@@ -123,8 +123,10 @@ def measure(preset: str, changes: dict[str, object], seeds: range) -> str:
         configure("puck", seed=n, preset_name=preset, changes=named, prototypes=PAPER_SEEDS) for n in seeds
     ]
     runs, two = learn_many(scratch), learn_many(seeded)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        transfer = list(pool.map(lambda run: carries_over(run, TesterSettings(gamma=0.99)), runs))
+    fresh = TesterSettings(gamma=0.99)
+    transfer = Engine().all(
+        [Job(f"map {n}", carries_over, {"run": run, "settings": fresh}) for n, run in enumerate(runs)]
+    )
     return f"{_spread(runs)} | {np.mean(transfer):.2f} | {_spread(two)}"
 
 

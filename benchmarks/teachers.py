@@ -24,6 +24,8 @@ WANTED = {  #: the mean return of a hundred trials that a teacher should have
     "Pendulum-v1": -170.0,
     "MountainCarContinuous-v0": 90.0,
     "LunarLander-v3": 220.0,
+    "InvertedPendulum-v5": 950.0,
+    "InvertedDoublePendulum-v5": 9_100.0,
 }
 PUBLISHED: dict[str, tuple[str, dict[str, Any]]] = {
     **{task: ("DQN", settings) for task, settings in sb3.DQN.items()},
@@ -58,6 +60,8 @@ PUBLISHED: dict[str, tuple[str, dict[str, Any]]] = {
             "ent_coef": 0.01,
         },
     ),
+    "InvertedPendulum-v5": ("PPO", {"n_timesteps": 40_000}),  # the defaults, and no longer than it takes
+    "InvertedDoublePendulum-v5": ("SAC", {"n_timesteps": 40_000}),
 }
 ATTEMPTS = 5  #: seeds that are tried
 

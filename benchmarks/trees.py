@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks import rows
 from benchmarks.distilled import HEURISTIC, TEACHERS, land
 
 from distinguo.distillation.costs import Questions
@@ -35,6 +36,7 @@ from distinguo.tasks.catalog import task_spec
 SIZES = (10, 8, 6, 5, 4, 3, 2)
 NEW = 100  #: trials that every size is judged by
 NAMES = ("CartPole", "MountainCar", "Acrobot", "LunarLander")
+COLUMNS = ("name", "seed", "way", "regions", "mean_return")
 WAYS = ("tree", "fit", "race")
 Decide = Callable[[np.ndarray], np.ndarray]
 
@@ -54,12 +56,7 @@ def main() -> None:
         for seed in read_seeds(asked.seeds):
             for way in WAYS:
                 for size, mean in curve(name, seed, way, asked.teachers):
-                    begun = path.exists()
-                    with path.open("a", newline="") as file:
-                        writer = csv.writer(file, lineterminator="\n")
-                        if not begun:
-                            writer.writerow(("name", "seed", "way", "regions", "mean_return"))
-                        writer.writerow((name, seed, way, size, round(mean, 2)))
+                    rows.append(path, [(name, seed, way, size, round(mean, 2))], COLUMNS)
                     print(name, seed, way, size, round(mean, 1), flush=True)
     drawn(path, asked.out / "images" / "distilled-trees.png")
 
@@ -69,12 +66,12 @@ def drawn(path: Path, out: Path) -> None:
     from distinguo.views.plots import FULL, HUES, INK, SMALL, dress, entitle, new_figure
 
     with path.open() as file:
-        rows = list(csv.DictReader(file))
-    names = [name for name in NAMES if any(row["name"] == name for row in rows)]
+        known = list(csv.DictReader(file))
+    names = [name for name in NAMES if any(row["name"] == name for row in known)]
     figure = new_figure(2.6, FULL)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         for way, colour in zip(WAYS, (HUES[5], HUES[0], HUES[2]), strict=True):
-            own = [row for row in rows if (row["name"], row["way"]) == (name, way)]
+            own = [row for row in known if (row["name"], row["way"]) == (name, way)]
             sizes = sorted({int(row["regions"]) for row in own})
             each = [[float(r["mean_return"]) for r in own if int(r["regions"]) == size] for size in sizes]
             axes.plot(

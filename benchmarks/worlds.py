@@ -11,7 +11,6 @@ left to measure.
 from __future__ import annotations
 
 import argparse
-import csv
 import importlib
 import json
 import shlex
@@ -24,10 +23,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
+from benchmarks import rows
 
 from distinguo.errors import attempt
 from distinguo.runs.configuration import assigned_text
@@ -312,33 +312,16 @@ def in_one_row(env: Any) -> Any:
 # The data.
 
 
-def read(data: Path) -> list[Line]:
-    """The lines of the data."""
-    if not data.exists():
-        return []
-    kinds = get_type_hints(Line)
-    with data.open(newline="") as file:
-        return [Line(*(kinds[key](row[key]) for key in Line._fields)) for row in csv.DictReader(file)]
-
-
-def append(data: Path, lines: Iterable[Line]) -> None:
-    """Write lines at the end of the data."""
-    begins = not data.exists()
-    with data.open("a", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if begins:
-            writer.writerow(Line._fields)
-        writer.writerows(lines)
-
-
 def measure(world: World, agent: str, seeds: list[int], data: Path, work: Path) -> None:
     """Measure what the data lacks."""
-    known = {line.seed for line in read(data) if (line.world, line.agent) == (world.identifier, agent)}
+    known = {
+        line.seed for line in rows.read(data, Line) if (line.world, line.agent) == (world.identifier, agent)
+    }
     left = [seed for seed in seeds if seed not in known]
     if not left:
         return
     lines = our_lines(world, left, work) if agent == OURS else [rival_line(world, seed) for seed in left]
-    append(data, lines)
+    rows.append(data, lines, Line._fields)
     for line in lines:
         print(*line, sep="\t", flush=True)
 
@@ -498,7 +481,7 @@ def main() -> None:
             for agent, seeds in ((OURS, asked.seeds), (RIVAL, asked.rival_seeds)):
                 if seeds:
                     measure(world, agent, list(parse_seeds(seeds)), asked.data, work)
-    text = page(WORLDS, read(asked.data))
+    text = page(WORLDS, rows.read(asked.data, Line))
     if asked.page is None:
         print(text)
     else:

@@ -1,8 +1,8 @@
 """How robust is the default learner, and what is each part of it worth? Makes docs/robustness.md and its data.
 
-    python benchmarks/robustness                          # everything; a quarter of an hour on one core
-    python benchmarks/robustness --quick                  # a few seeds of everything
-    python benchmarks/robustness --tasks CartPole-v1 --seeds 80000-80001 --out page.md
+    python -m benchmarks.robustness                          # everything; a quarter of an hour on one core
+    python -m benchmarks.robustness --quick                  # a few seeds of everything
+    python -m benchmarks.robustness --tasks CartPole-v1 --seeds 80000-80001 --out page.md
 
 Runs that the data beside the page has already are not run again: remove it to measure anew.
 """
@@ -12,10 +12,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from failures import written_failures
-from measure import measured
-from page import written
-from plan import CLASSIC, HELD_OUT, OTHERS, ROWS, Plan
+from benchmarks.robustness.failures import written_failures
+from benchmarks.robustness.measure import measured
+from benchmarks.robustness.page import written
+from benchmarks.robustness.plan import CLASSIC, HELD_OUT, OTHERS, ROWS, Plan
 
 from distinguo.runs.seeds import seeds as parse_seeds
 

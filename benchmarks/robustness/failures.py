@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from measure import PLACES
-from words import filled
+from benchmarks.robustness.measure import PLACES
+from benchmarks.robustness.words import filled
 
 from distinguo.controller import region_at
 from distinguo.runs.configuration import configure

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
-from plan import Job
+from benchmarks import rows
+from benchmarks.robustness.plan import Job
 
-from distinguo.engines.engine import Engine
-from distinguo.engines.jobs import Job as EngineJob
-from distinguo.processes import Failed
 from distinguo.runs.learn import learn_configured
 from distinguo.studies.measure import tried_anew
 from distinguo.tasks.spec import MeanReturn
@@ -59,33 +56,4 @@ def measure(job: Sequence[Any]) -> list[Any]:
 
 def measured(jobs: Sequence[Job], data: Path) -> list[Figures]:
     """Return the figures of all jobs; those that the data has already are not run again."""
-    known = {line[:4]: line for line in read(data)} if data.exists() else {}
-    missing = [job for job in jobs if job not in known]
-    asked = [EngineJob(" ".join(map(str, job)), measure, {"job": list(job)}) for job in missing]
-    for number, (key, answer) in enumerate(Engine("processes").run(asked)):
-        if isinstance(answer, Failed):
-            raise SystemExit(f"{key}: {answer.reason}")
-        line = Figures(*answer)
-        known[line[:4]] = line
-        append(data, line)
-        print(f"{number + 1} of {len(missing)}: {line}", flush=True)
-    return [known[job] for job in jobs]
-
-
-def read(data: Path) -> Iterator[Figures]:
-    """Read the lines of the data."""
-    types = get_type_hints(Figures)
-    with data.open(newline="") as file:
-        for line in csv.DictReader(file):
-            yield Figures(*(kind(line[name]) for name, kind in types.items()))
-
-
-def append(data: Path, figures: Figures) -> None:
-    """Write a line at the end of the data."""
-    data.parent.mkdir(parents=True, exist_ok=True)
-    begins = not data.exists()
-    with data.open("a", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if begins:
-            writer.writerow(Figures._fields)
-        writer.writerow(figures)
+    return rows.measured(data, Figures, measure, {tuple(job): {"job": list(job)} for job in jobs})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from measure import PLACES, TRIALS
-from plan import (
+from benchmarks.robustness.measure import PLACES, TRIALS
+from benchmarks.robustness.plan import (
     ALL,
     AS_IT_IS,
     DEFAULT,
@@ -19,7 +19,7 @@ from plan import (
     VARIANTS,
     Plan,
 )
-from words import ASKED, Some, filled, listed, middle_ratio, select, shortfalls, worth
+from benchmarks.robustness.words import ASKED, Some, filled, listed, middle_ratio, select, shortfalls, worth
 
 from distinguo.studies.measure import LONG
 
@@ -31,7 +31,7 @@ HEAD = """# Robustness
 How often does the default solve a task that it was not tuned for, and what is each of its parts worth? One command
 makes this page and [its data](robustness.csv), a line for every run:
 
-    python benchmarks/robustness
+    python -m benchmarks.robustness
 
 """
 TERMS = """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from walls import UnequalWalls, controllable
+from benchmarks.robustness.walls import UnequalWalls, controllable
 
 from distinguo.runs.configuration import Configuration, configure
 from distinguo.tasks.catalog import spec_of

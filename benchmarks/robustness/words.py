@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from measure import Figures
-from plan import AS_IT_IS, DEFAULT, PUCK, REGRET, SURPRISE, SWITCHES, VARIANTS
+from benchmarks.robustness.measure import Figures
+from benchmarks.robustness.plan import AS_IT_IS, DEFAULT, PUCK, REGRET, SURPRISE, SWITCHES, VARIANTS
 
 CLEAR = 0.05  #: two-sided level of the sign test
 CHANCE = "Chance alone does as well."

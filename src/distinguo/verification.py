@@ -251,7 +251,7 @@ def verify(
             finding = question.ask(request)
         except NotProvableError as error:
             question, obstacle = BOUNDED, str(error)
-            finding = question.ask(request)
+            finding = question.prove(request)  # the options were of the proof
     if isinstance(finding, TrialsFinding):
         finding = finding._replace(obstacle=obstacle)
     proving = time.monotonic() - begun

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from distinguo.cli.many import Who, for_many
+from distinguo.errors import DistinguoError
+
 if TYPE_CHECKING:
     from distinguo.engines.engine import Engine
 
 
+@for_many
 def reproduce_command(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and shorter test trials.")] = False,
     neighbours: Annotated[
@@ -25,15 +29,9 @@ def reproduce_command(
         Path | None, typer.Option(help="Folder of the results; finished parts in it are not run again.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
-    engine: Annotated[str, typer.Option(help="Workers: threads, processes or dask.")] = "threads",
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of workers; by default all cores.")
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(help="Address of a dask scheduler; without one, dask starts its own workers."),
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Reproduce the paper: every figure and claim of its case study, ours beside the paper's, in one HTML report.
 
@@ -45,11 +43,13 @@ def reproduce_command(
       distinguo reproduce --quick
       distinguo reproduce --neighbours --quick
     """
-    from distinguo.engines.engine import checked_engine
-
-    workshop = checked_engine(engine, workers, address)
+    workshop = who.engine_or("threads")
     if neighbours:
-        _reproduce_neighbours(quick, out, seed, as_json, workshop)
+        _reproduce_neighbours(quick, out, seed, as_json, workshop, who.part())
+    elif who.shard is not None:
+        raise DistinguoError(
+            "--shard is for --neighbours: each part of the case study needs those before it."
+        )
     else:
         _reproduce_case_study(quick, out, seed, as_json, workshop)
 
@@ -85,7 +85,9 @@ def _reproduce_case_study(quick: bool, out: Path | None, seed: int, as_json: boo
         raise typer.Exit(NOT_REPRODUCED)
 
 
-def _reproduce_neighbours(quick: bool, out: Path | None, seed: int, as_json: bool, engine: Engine) -> None:
+def _reproduce_neighbours(
+    quick: bool, out: Path | None, seed: int, as_json: bool, engine: Engine, part: tuple[int, int]
+) -> None:
     from distinguo.cli.console import answer, output_for, worked_off
     from distinguo.cli.live import progress_bar
     from distinguo_lab.neighbours.page import summary_rows, tables, write_neighbours
@@ -94,7 +96,8 @@ def _reproduce_neighbours(quick: bool, out: Path | None, seed: int, as_json: boo
     began = time.perf_counter()
     with progress_bar("running") as watch:
         found = worked_off(
-            STOPPED, lambda: compare_neighbours(out, quick=quick, seed=seed, watch=watch, engine=engine)
+            STOPPED,
+            lambda: compare_neighbours(out, quick=quick, seed=seed, watch=watch, engine=engine, shard=part),
         )
     page, picture = write_neighbours(found)
     output = output_for(as_json)

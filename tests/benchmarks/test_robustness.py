@@ -18,7 +18,7 @@ from distinguo.runs.many import learn_many
 from distinguo.runs.run import Run
 from distinguo.tasks.task import start
 
-COMMAND = Path(__file__).parents[2] / "benchmarks" / "robustness"
+ROOT = Path(__file__).parents[2]
 TASK, SEEDS = "CartPole-v1", range(2)
 ROWS: dict[str, dict[str, Any]] = {"as it is": {}, "without imagined trials": {"learner.screen": 1}}
 
@@ -45,7 +45,11 @@ def made(out: Path) -> str:
         str(out),
     ]
     return subprocess.run(
-        [sys.executable, str(COMMAND), *words], check=True, capture_output=True, text=True
+        [sys.executable, "-m", "benchmarks.robustness", *words],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
 
 

@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.worlds import OURS, REFUSED, RIVAL, WORLDS, Line, World, measure, page, read
+from benchmarks.rows import read
+from benchmarks.worlds import OURS, REFUSED, RIVAL, WORLDS, Line, World, measure, page
 
 ROOT = Path(__file__).parents[2]
 LAKE = World("Lake-v0", 1_000, 0.5)
@@ -32,7 +33,7 @@ def test_a_small_table_is_measured_once(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     )
-    lines = read(data)
+    lines = read(data, Line)
     cliff, rooms = lines
     assert (cliff.world, cliff.seed, cliff.answer, cliff.anew) == ("CliffWalking-v1", 0, "solved", -13.0)
     assert (rooms.answer, rooms.trials, "miniworld" in rooms.words) == (REFUSED, 0, True)
@@ -60,7 +61,7 @@ def test_a_row_has_the_seeds_at_the_threshold_and_the_total_those_of_the_rival()
 
 def test_the_page_is_that_of_the_data() -> None:
     docs = ROOT / "docs"
-    made = page(WORLDS, read(docs / "worlds.csv")).splitlines()
+    made = page(WORLDS, read(docs / "worlds.csv", Line)).splitlines()
     had = (docs / "worlds.md").read_text().splitlines()
     rest = [[one for one in lines if not one.startswith("Made at commit ")] for lines in (made, had)]
     assert rest[0] == rest[1]

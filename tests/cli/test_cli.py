@@ -448,6 +448,23 @@ BAD = {
     "a task that is nowhere": (["tasks", "carpole"], "did you mean 'CartPole-v1'?"),
     "a setting that is nowhere": (["settings", "epsilom"], "did you mean 'epsilon'?"),
     "an audit of a foreign folder": (["audit", "foreign"], "not a run folder"),
+    "audits of folders that hold no runs": (["audit", "foreign", "vacant"], "foreign is not a run folder"),
+    "a map condensed twice": (["condense", "vacant", "vacant"], "vacant is named twice"),
+    "proofs in threads": (["verify", "diagonal", "grid:2x2", "--engine", "threads"], "--engine processes"),
+    "workers for one proof": (["verify", "diagonal", "--workers", "2"], "--workers is for many runs"),
+    "a part of one learning run": (["learn", "puck", "--shard", "1/2"], "--shard is for many runs"),
+    "a part that is empty": (["learn", "puck", "--seeds", "1-2", "--shard", "3/4"], "nothing left to do"),
+    "a part of no parts": (["learn", "puck", "--seeds", "1-2", "--shard", "3/2"], "I from 1 to N"),
+    "an engine that is none": (["learn", "puck", "--seeds", "1-2", "--engine", "thread"], "'threads'?"),
+    "an address that nobody answers": (
+        ["verify", "diagonal", "grid:2x2", "--address", "tcp://127.0.0.1:1"],
+        "No dask scheduler answers at tcp://127.0.0.1:1",
+    ),
+    "a seed and seeds of a teacher": (
+        ["distil", "letter.txt", "--task", "puck", "--seed", "1", "--seeds", "1-2"],
+        "--seeds exclude each other",
+    ),
+    "a part of the case study": (["reproduce", "--shard", "1/2"], "--shard is for --neighbours"),
 }
 
 

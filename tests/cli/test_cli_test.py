@@ -184,7 +184,10 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "a shard beyond the last": (["diagonal", "--shard", "3/2"], "--shard takes I/N"),
     "a shard in words": (["diagonal", "--shard", "half"], "--shard takes I/N"),
     "an unknown engine": (["diagonal", "--engine", "thread"], "did you mean 'threads'?"),
-    "an address without dask": (["diagonal", "--address", "tcp://127.0.0.1:1"], "--engine dask"),
+    "an address without dask": (
+        ["diagonal", "--engine", "threads", "--address", "tcp://127.0.0.1:1"],
+        "--engine dask",
+    ),
     "an unknown task": (["diagonal", "--task", "pukc"], "did you mean 'puck'?"),
     "an unknown setting": (["diagonal", "--set", "tester.gama=0.9"], "did you mean 'gamma'?"),
     "an unknown table": (["diagonal", "--set", "tseter.gamma=0.9"], "did you mean 'tester.gamma'?"),

@@ -180,6 +180,11 @@ def test_another_version_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> 
         (("thread",), "did you mean 'threads'"),
         (("processes", 2, "tcp://a:1"), "--engine dask"),
         (("threads", 2, None, 5.0), "cannot be stopped"),
+        (("processes", 2, None, 0.0), "above 0"),
+        (("processes", 2, None, float("nan")), "above 0"),
+        (("dask", 2, None, 1e9), "at most 1,000,000 seconds"),
+        (("processes", 0), "workers should be a whole number from 1"),
+        (("threads", -1), "workers should be a whole number from 1"),
     ],
 )
 def test_engines_that_cannot_be(words: tuple[Any, ...], sentence: str) -> None:

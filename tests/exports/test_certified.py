@@ -54,7 +54,7 @@ def drag(v, k=0.1):
 
 
 @dg.task(states=("x", "v"), actions=("left", "right"), low=(-1, -2), high=(1, 2))
-class Sled(NamedTuple):
+class Toboggan(NamedTuple):
     """Every kind of statement and most functions; it may slide in a wind that is not known."""
 
     push: float = 1.0
@@ -107,7 +107,7 @@ def _answers(program: Path, states: np.ndarray) -> np.ndarray:
     return np.frombuffer(found, dtype=np.int32).reshape(-1, 3)
 
 
-@pytest.mark.parametrize("task", [Sled(), Sled(wind=0.1)])
+@pytest.mark.parametrize("task", [Toboggan(), Toboggan(wind=0.1)])
 def test_c_and_python_agree_on_100_000_states(tmp_path, task):
     certificate = ask_program(Request(spec_of(task), CONTROLLER, cells=2_500)).certificate
     guard = ProgramGuard(certificate, task)
@@ -126,7 +126,7 @@ def test_c_and_python_agree_on_100_000_states(tmp_path, task):
 
 
 def test_safe_actions_in_c_never_fail(tmp_path):
-    task = Sled(wind=0.1)._replace(rng=np.random.default_rng(1))
+    task = Toboggan(wind=0.1)._replace(rng=np.random.default_rng(1))
     certificate = ask_program(Request(spec_of(task), CONTROLLER, cells=2_500)).certificate
     rng = np.random.default_rng(2)
     states = rng.uniform((-1, -2), (1, 2), (2_000, 2))
@@ -140,11 +140,15 @@ def test_safe_actions_in_c_never_fail(tmp_path):
             assert not failed
 
 
-def test_what_cannot_be_translated_is_said():
-    certificate = ask_program(Request(spec_of(Sled()), CONTROLLER, cells=2_500)).certificate
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [("0.05 *", "2 // 1 *", "without remainder"), ("abs(x)", "(x or v)", "joins numbers")],
+)
+def test_what_cannot_be_translated_is_said(old, new, why):
+    certificate = ask_program(Request(spec_of(Toboggan()), CONTROLLER, cells=2_500)).certificate
     claim = certificate.model_dump()
-    claim["task"]["functions"]["transition"] = claim["task"]["functions"]["transition"].replace(
-        "0.05 *", "2 // 1 *"
-    )
-    with pytest.raises(Untranslatable, match="without remainder"):
+    source = claim["task"]["functions"]["transition"]
+    assert old in source
+    claim["task"]["functions"]["transition"] = source.replace(old, new)
+    with pytest.raises(Untranslatable, match=why):
         certified_in_c(type(certificate).model_validate(claim), "sled")

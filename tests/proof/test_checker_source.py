@@ -88,6 +88,8 @@ def test_what_a_program_returns_is_enclosed(body):
         ("x = np.float32(s[0])\nreturn (x * x,), 0.0, False", "32 bits"),
         ("return (float(np.float32(s[0])),), 0.0, False", "32 bits"),
         ("for k in range(1, 5, 0):\n    pass\nreturn (s[0],), 0.0, False", "range is not known"),
+        ("return (s[0] + math.fmod(1.0, 0.0),), 0.0, False", "not a finite number"),
+        ("return (s[0] + 1.0 // 0,), 0.0, False", "not a finite number"),
         ("sin = 3.0\nreturn (sin(s[0]),), 0.0, False", "cannot be followed"),
     ],
 )

@@ -33,8 +33,10 @@ from distinguo.proof.schema import (
     LawsClaim,
     ProgramCertificate,
     ReturnCertificate,
+    TreeClaim,
 )
 from distinguo.proof.verify import refusal_of
+from distinguo.representations.boxes import grid
 from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.amounts import with_laws
 from distinguo.tasks.catalog import spec_of
@@ -52,6 +54,7 @@ COUNTS = {
     "noise": (2, 900),
     "returns": (2, 900),
     "laws": (2, 900),
+    "boxes": (2, 900),
     "core": (0, 250),
     "tube": (0, 150),
 }  #: forged certificates of each kind, by day and by night
@@ -103,6 +106,10 @@ def driven() -> Any:
 
 
 BACK = Controller(voronoi([[-0.3, -0.5], [0.3, 0.5]], [1.0, 1.0]), np.array([[0.0, 1.0], [1.0, 0.0]]))
+BOXED = Controller(
+    grid([3, 3], (-1.0, -2.0), (1.0, 2.0)),  # by x and then by v, low before high
+    np.array([[0.0, 1.0]] * 3 + [[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]] + [[1.0, 0.0]] * 3),
+)
 SWINGS = Controller(
     voronoi([[3.14, 1.0], [3.14, -1.0], [0.3, 0.0]], [1.0, 2.0]),
     np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
@@ -122,7 +129,8 @@ def truth(kind: str) -> Any:
         return ask_program(Request(driven(), BACK, cells=900)).certificate
     task = Sledge(gust=0.4) if kind == "noise" else Sledge()
     ranges = {"push": (1.9, 2.1)} if kind == "range" else {}
-    return ask_program(Request(spec_of(task), BACK, cells=900, ranges=ranges)).certificate
+    controller = BOXED if kind == "boxes" else BACK
+    return ask_program(Request(spec_of(task), controller, cells=900, ranges=ranges)).certificate
 
 
 # ---- forging -------------------------------------------------------------------------------------------------------
@@ -221,6 +229,11 @@ class Told:
 
     def choice(self, controller: Any, s: tuple[float, ...]) -> Any:
         seen = self.space["observe"](self.fields(), s) if "observe" in self.claim.functions else s
+        if isinstance(controller, TreeClaim):
+            node = 0
+            while (axis := controller.axis[node]) >= 0:
+                node = (controller.below if seen[axis] < controller.cut[node] else controller.above)[node]
+            return int(self.rng.choice(controller.actions[controller.below[node]]))
         away = (np.array(controller.prototypes) - seen) * np.array(controller.weight)
         a = int(self.rng.choice(controller.actions[(away**2).sum(axis=1).argmin()]))
         if not isinstance(controller, LawsClaim):

@@ -14,15 +14,21 @@ from numba import config
 import distinguo as dg
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
+from distinguo.evaluation.simulate import evaluate
 from distinguo.proof.certificate import certificate_text
 from distinguo.proof.checker.check import check
 from distinguo.proof.declared.guard import ProgramGuard
-from distinguo.proof.declared.question import ask_program, certify_declared
+from distinguo.proof.declared.question import ask_program, certify_declared, policy_claim, why_not
 from distinguo.proof.question import Request
 from distinguo.proof.shield import OUTSIDE, REPLACED, Shield
+from distinguo.proof.verify import refusal_of
+from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
 from distinguo.tasks.catalog import spec_of
 from tests.nightly import so_many
+
+from .test_forged_programs import BACK as LAWFUL
+from .test_forged_programs import BOXED, Sledge, driven
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="many cells")
 
@@ -201,3 +207,49 @@ def _leads_back(guard, s, a):
         if failed or guard.holds(s):
             return not failed
     return False
+
+
+# ---- trees of boxes ------------------------------------------------------------------------------------------------
+
+
+def test_a_tree_of_boxes_is_proven_over_cells_checked_and_guards():
+    """By the same program: nine boxes, of which the middle one has a tie."""
+    spec, rng = spec_of(Sledge()), np.random.default_rng(0)
+    finding = ask_program(Request(spec, BOXED, cells=10_000))
+    assert finding.answer(True).proven
+    data = certificate_text(finding.certificate).encode()
+    assert refusal_of(data, BOXED, Sledge()) is None
+    other = Controller(BOXED.partition, -BOXED.q)
+    assert refusal_of(data, other, Sledge()) == "The certificate belongs to another controller."
+    guard = ProgramGuard(finding.certificate, Sledge())
+    states = rng.uniform(spec.low, spec.high, (2_000, 2))
+    states = states[guard.all_held(states)]
+    assert len(states) > 1_500
+    chosen = guard.certified_actions(states, np.full(len(states), -1))
+    mine = [BOXED.action_sets[region(BOXED.partition, tuple(s))] for s in states.tolist()]
+    assert all(sets[a] for sets, a in zip(mine, chosen, strict=True))
+    assert not evaluate(spec.task, BOXED, rng, states, 2_000).ended.any()
+    assert guard.walk(states[:50], 300) == 50 * 300
+    away = BOXED.partition._replace(cut=BOXED.partition.cut - 0.5)
+    claim = policy_claim(Controller(away, BOXED.q), Sledge())
+    with pytest.raises(DistinguoError, match="may leave the set"):
+        check(finding.certificate.model_copy(update={"controller": claim}))
+
+
+def test_laws_are_not_proven_over_boxes():
+    """A tree has no laws, so its actions would be taken for amounts."""
+    lawful = Controller(BOXED.partition, BOXED.q)
+    with pytest.raises(DistinguoError, match="over prototypes"):
+        why_not(driven(), lawful)
+    with pytest.raises(DistinguoError, match="over prototypes"):
+        policy_claim(lawful, driven().task)
+
+
+def test_a_set_for_any_controller_is_not_about_laws():
+    """Its certificate has no laws, so the checker would take the number of a law for an amount."""
+    certificate = ask_program(Request(driven(), LAWFUL, cells=900)).certificate
+    ProgramGuard(certificate, driven().task)
+    with pytest.raises(DistinguoError, match="not about laws"):
+        certify_declared(driven(), 900)
+    with pytest.raises(DistinguoError, match="not about laws"):
+        ProgramGuard(certificate.model_copy(update={"controller": None}), driven().task)

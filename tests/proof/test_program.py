@@ -16,7 +16,7 @@ from distinguo.proof.certificate import certificate_text, read_certificate
 from distinguo.proof.checker.check import check
 from distinguo.proof.checker.duals import Dual, Unclear
 from distinguo.proof.checker.source import Evaluator
-from distinguo.proof.declared.flow import nearest_actions
+from distinguo.proof.declared.places import nearest_actions
 from distinguo.proof.declared.question import ask_program, why_not
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.paths import paths

@@ -20,8 +20,8 @@ from distinguo.proof.checker.returns import ReturnChecker
 from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.forward import PieceFollower
 from distinguo.proof.declared.pieces import Pieces, Window, absorbed, halves, looked_at, renewed
-from distinguo.proof.declared.question import program_claim
-from distinguo.proof.declared.returns import ask_returns, followed_claim, simulated_trial, why_no_returns
+from distinguo.proof.declared.question import policy_claim, program_claim
+from distinguo.proof.declared.returns import ask_returns, simulated_trial, why_no_returns
 from distinguo.proof.number.program import program_of
 from distinguo.proof.question import Request
 from distinguo.proof.schema import ReturnCertificate, StartTree
@@ -305,7 +305,7 @@ def test_the_checker_accepts_no_more_than_what_trials_show(plant, count, width, 
     spec = spec_of(task)
     certificate = ReturnCertificate(
         task=program_claim(program_of(task), {}, Title(spec.name, 2, len(spec.actions))),
-        controller=followed_claim(controller, task),
+        controller=policy_claim(controller, task),
         limit=cap,
         starts=StartTree(low=[low.tolist()], high=[high.tolist()], cuts=[-1], returns=[least], steps=[0]),
         all_starts=False,

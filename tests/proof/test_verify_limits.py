@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from distinguo import verification
 from distinguo.controller import Controller
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import Outcome
@@ -14,8 +15,10 @@ from distinguo.proof.arrive.arrival import Arrivals, certified
 from distinguo.proof.arrive.car import enclose_strip
 from distinguo.proof.arrive.question import ARRIVES, mean_return_at_least
 from distinguo.proof.checker.check import check
+from distinguo.proof.declared.question import PROGRAM
 from distinguo.proof.enclosure import enclose
 from distinguo.proof.hold.question import HOLDS
+from distinguo.proof.number.program import NotProvableError
 from distinguo.proof.verify import question_about
 from distinguo.representations.file import Representation, dumps
 from distinguo.seam import implements
@@ -86,3 +89,16 @@ def test_bounds_of_a_median_hold_as_often_as_they_say():
         low, high = median_bound(rng.exponential(size=25))
         held += low <= np.log(2.0) <= high
     assert 0.95 <= held / 2_000 <= 0.98
+
+
+def test_options_of_a_proof_that_fails_are_no_reason_to_refuse_the_trials(monkeypatch):
+    """Where the prover gives up, trials are what is left; the options were its own."""
+
+    def gives_up(request):
+        raise NotProvableError("Not proven: too wide.")
+
+    monkeypatch.setattr(verification, "question_for", lambda request: PROGRAM._replace(prove=gives_up))
+    proof = verify("diagonal", ranges={"mass": (0.9, 1.1)})
+    assert not proof.holds
+    assert "Not proven: too wide." in proof.sentences
+    assert any(LABEL in sentence for sentence in proof.sentences)

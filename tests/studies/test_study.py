@@ -126,6 +126,7 @@ BAD = {
     ),
     "unknown learner": ('tasks = ["puck"]\nseeds = "1"\nlearners = ["economist"]', "did you mean 'economy'"),
     "no task": ('tasks = []\nseeds = "1"', "study.tasks"),
+    "no learner": ('tasks = ["puck"]\nseeds = "1"\nlearners = []', "study.learners"),
     "no seed": ('tasks = ["puck"]', "with tasks and seeds"),
     "odd seeds": ('tasks = ["puck"]\nseeds = "5-1"', "study.seeds of plan.toml takes numbers and ranges"),
     "overlap": ('tasks = ["puck"]\nseeds = "1-9"\ndevelopment = "8-12"', "seeds 8-9 both among"),
@@ -159,6 +160,13 @@ def test_a_folder_of_something_else_is_refused(made: Study, tmp_path: Path) -> N
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(DistinguoError, match="exists and holds no study"):
         study(made.plan, tmp_path)
+
+
+@pytest.mark.second_stage
+def test_a_scheduler_that_does_not_answer_is_named_and_no_run_is_done(made: Study, tmp_path: Path) -> None:
+    with pytest.raises(DistinguoError, match="No dask scheduler answers at tcp://"):
+        study(made.plan, tmp_path / "out", engine="dask", address="tcp://127.0.0.1:1")
+    assert not (tmp_path / "out" / "results-1-of-1.jsonl").read_bytes()
 
 
 @pytest.mark.second_stage

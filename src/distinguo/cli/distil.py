@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +11,8 @@ import typer
 
 from distinguo.cli.completion import complete_setting, complete_task
 from distinguo.cli.grouped import HOW, WHAT, WHERE
-from distinguo.cli.seeing import RunArgument
+from distinguo.cli.many import Who, each, for_many
+from distinguo.cli.seeing import RunsArgument, chosen_runs
 from distinguo.errors import DistinguoError, counted
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 NOT_KEPT = 3  #: the exit code if no map keeps the return; 2 is for errors
 
 
+@for_many
 def distil_command(
     teacher: Annotated[
         str,
@@ -59,11 +61,20 @@ def distil_command(
             rich_help_panel=WHAT,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.", rich_help_panel=WHAT)] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of all random choices; 0 if none is given.", rich_help_panel=WHAT)
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1,2,5-9", help="Distil many seeds at once, on all cores.", rich_help_panel=WHAT
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the run; by default runs/TASK-distilled-seedN. An interrupted one is continued.",
+            help="Folder of the run (with --seeds: of all runs); by default runs/TASK-distilled-seedN. An "
+            "interrupted one is continued.",
             rich_help_panel=WHERE,
         ),
     ] = None,
@@ -79,6 +90,8 @@ def distil_command(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Distil a policy into a map of a few prototypes that can be read, exported and explained.
 
@@ -96,6 +109,8 @@ def distil_command(
       distinguo distil runs/puck-default-seed0 --task puck --regions 2
 
       distinguo distil decisions.csv --task MountainCar-v0
+
+      distinguo distil policies.py:land --task LunarLander-v3 --seeds 0-9
     """
     from distinguo.cli import parse
     from distinguo.cli.console import output_for, say
@@ -104,8 +119,16 @@ def distil_command(
     from distinguo.distillation.teachers import Policy
     from distinguo.runs.configuration import of_table
     from distinguo.runs.folder import finished_run
+    from distinguo.runs.seeds import seeds as read_seeds
 
     asked = changes = check_changes(parse.changes(assignments or []))
+    if seeds is not None:
+        if seed is not None:
+            raise DistinguoError("--seed and --seeds exclude each other; give one of them.")
+        each(runs_of_seeds(read_seeds(seeds), out), who, told_distilled, as_json)
+        return
+    who.check(many=False)
+    seed = seed or 0
     world = _task(task, of_table(changes, "task"))
     policy = _teacher(teacher, task, of_table(changes, "task"), say)
     changes = _without_made(world, changes)
@@ -128,6 +151,21 @@ def distil_command(
     _tell(run, path, output, as_json)
     if code or not run.summary["kept"]:
         raise typer.Exit(code or NOT_KEPT)
+
+
+def runs_of_seeds(seeds: Sequence[int], out: Path | None) -> dict[str, dict[str, Any]]:
+    """What each of many seeds has of its own: the seed, and its folder if a place for all is named."""
+    places = {seed: None if out is None else str(out / f"seed-{seed}") for seed in seeds}
+    return {f"seed {seed}": {"seed": seed, "seeds": None, "out": place} for seed, place in places.items()}
+
+
+def told_distilled(summary: Mapping[str, Any]) -> str:
+    """A distilled or condensed run in short."""
+    kept = "kept" if summary["kept"] else "NOT kept"
+    return (
+        f"{counted(summary['prototypes'], 'prototype')}; a mean return of {summary['bar']:z.4g} is {kept}; "
+        f"{summary['run']}"
+    )
 
 
 def _distilled(path: Path, work: Any, first: str) -> tuple[Run, int]:
@@ -341,8 +379,9 @@ def _tell_curve(run: Run, output: Any, word: str) -> None:
 # ``distinguo condense``: the smallest map that keeps the return of a run.
 
 
+@for_many
 def condense_command(
-    run: RunArgument = None,
+    runs: RunsArgument = None,
     seed: Annotated[int, typer.Option(help="Seed of the proposals and of all trials.")] = 0,
     regions: Annotated[
         int | None, typer.Option(min=1, help="Ask for at most so many prototypes, whatever that costs.")
@@ -358,13 +397,16 @@ def condense_command(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the smaller run; by default RUN-condensed. An interrupted one is continued."
+            help="Folder of the smaller run, or of several of them; by default RUN-condensed. An interrupted one is "
+            "continued."
         ),
     ] = None,
     task: Annotated[
         str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Remove prototypes one by one, as long as new trials confirm that the return is kept.
 
@@ -376,17 +418,26 @@ def condense_command(
       distinguo condense runs/CartPole-v1-economy-seed0
 
       distinguo condense runs/puck-default-seed0 --regions 2
+
+      distinguo condense runs/CartPole-v1-seeds1-100/seed-* --out runs/small
     """
     from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import live_line
-    from distinguo.cli.parse import chosen_run, task_of_run
+    from distinguo.cli.parse import task_of_run
     from distinguo.distillation.condense import Condensed, condense_request, condensed_in
     from distinguo.runs.folder import CHECKPOINT, CURVE, PICTURE, finished_run, open_run
     from distinguo.views.curves import dial_picture
     from distinguo.views.plots import draw, save_figure
     from distinguo.views.show import draw_run
 
-    run = chosen_run(run)
+    about = chosen_runs(runs)
+    if len(about) > 1:
+        places = {one: out and str(out / one.name) for one in about}
+        own = {str(one): {"runs": [one], "out": place} for one, place in places.items()}
+        each(own, who, told_distilled, as_json)
+        return
+    who.check(many=False)
+    run = about[0]
     learned = open_run(run, task_of_run(task, run))
     path = out or run.with_name(f"{run.name}-condensed")
 

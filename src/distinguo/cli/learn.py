@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distinguo.cli.completion import complete_learner, complete_preset, complete_setting, complete_task
-from distinguo.cli.grouped import HOW, WHAT, WHERE, WHO
+from distinguo.cli.distil import runs_of_seeds, teach_command, told_distilled
+from distinguo.cli.grouped import HOW, WHAT, WHERE
+from distinguo.cli.many import Who, each, for_many
 from distinguo.errors import DistinguoError, counted
 from distinguo.learners.catalog import TEACHER, learner_names
 
@@ -27,6 +29,7 @@ NOT_SOLVED = 3  #: the exit code of a run without success; 2 is for errors
 NOT_PROVEN = 6  #: that of a run that is solved but not proven, where a proof was asked for
 
 
+@for_many
 def learn(
     task: Annotated[
         str | None,
@@ -161,33 +164,9 @@ def learn(
             rich_help_panel=HOW,
         ),
     ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            help="With --seeds, the workers: threads, processes or dask; by default what suits the task.",
-            rich_help_panel=WHO,
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="With --seeds, the number of workers; by default all cores.", rich_help_panel=WHO
-        ),
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            help="With --seeds, the address of a dask scheduler; without one, dask starts its own workers.",
-            rich_help_panel=WHO,
-        ),
-    ] = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/N", help="With --seeds, learn only the I-th of N parts of them.", rich_help_panel=WHO
-        ),
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Learn a representation of a task: which of its states must be kept apart.
 
@@ -220,7 +199,6 @@ def learn(
     from distinguo.cli.console import say, stoppable
     from distinguo.cli.live import live_line, progress_lines
     from distinguo.cli.parse import load_named, names_code
-    from distinguo.engines.engine import my_share
     from distinguo.proof.question import read_ranges
     from distinguo.runs.configuration import configure, to_be_proven
     from distinguo.runs.learn import warm
@@ -228,9 +206,9 @@ def learn(
     from distinguo.views.words import way_sentence
 
     task = _one_task(task, tried, data, many=seeds is not None, others={"teacher": learner == TEACHER})
+    who.check(many=seeds is not None)
     if ranges and not prove:
         raise DistinguoError("--range is for what is to be proven; add --prove, or leave it out.")
-    _check_workers(seeds is not None, engine=engine, workers=workers, address=address, shard=shard)
 
     changes = parse.changes(assignments or [])
     flags: dict[str, Any] = {"task.features": features, "task.probe": False if no_probe else None}
@@ -245,16 +223,10 @@ def learn(
                 "--learner teacher takes no --preset, --from, --interpreted or --prove; leave them out."
             )
         sure = {} if confidence is None else {"learner.confidence": confidence}
-        _teach(
-            task,
-            numbers,
-            changes | sure,
-            out,
-            as_json,
-            many=seeds is not None,
-            regions=regions,
-            keep=threshold,
-        )
+        if seeds is None:
+            _teach(task, numbers[0], changes | sure, out, as_json, regions=regions, keep=threshold)
+        else:
+            each(runs_of_seeds(numbers, out), who, told_distilled, as_json)
         return
     with stoppable("Stopped before anything was learned."), progress_lines():
         setting, changes, log = _setting(task, data, changes, interpreted)
@@ -279,12 +251,8 @@ def learn(
     wanted = [configured(n) for n in numbers]
     place = out
     if seeds is not None:
-        many, place = _engine_for(wanted[0], engine, workers, address), out or _folder_of_many(wanted)
-        wanted = my_share(wanted, parse.shard(shard or "1/1"))
-        if not wanted:
-            raise DistinguoError(
-                f"--shard {shard} has no seed left; there are {counted(len(numbers), 'seed')}."
-            )
+        many, place = _engine_for(wanted[0], who), out or _folder_of_many(wanted)
+        wanted = who.share(wanted)
     _check_folder(wanted[0], out, many=seeds is not None)
     say(way_sentence(wanted[0]))
     with stoppable("Stopped before anything was learned."), live_line():
@@ -324,48 +292,32 @@ def _setting(
     return log.spec, dict(log.changes), log
 
 
-def _check_workers(many: bool, **given: Any) -> None:
-    """Options on workers are for many seeds."""
-    asked = [f"--{name}" for name, value in given.items() if value is not None]
-    if asked and not many:
-        raise DistinguoError(f"{asked[0]} goes with --seeds: one run has one worker; leave it out.")
-
-
-def _engine_for(first: Configuration, engine: str | None, workers: int | None, address: str | None) -> Engine:
+def _engine_for(first: Configuration, who: Who) -> Engine:
     """The engine that was asked for, or the one that suits the task."""
     from distinguo.cli.console import say
-    from distinguo.engines.engine import checked_engine
     from distinguo.runs.many import one_core_only
     from distinguo.seam import is_compiled
 
-    if engine is None and (reason := one_core_only(first)):
+    if who.engine is None and (reason := one_core_only(first)):
         say(reason)
-        engine = "threads"
-    suited = "threads" if is_compiled(first.spec.task) else "processes"
-    return checked_engine(engine or ("dask" if address else suited), workers, address)
+        who = who._replace(engine="threads")
+    return who.engine_or("threads" if is_compiled(first.spec.task) else "processes")
 
 
 def _teach(
     task: str,
-    seeds: list[int],
+    seed: int,
     changes: dict[str, Any],
     out: Path | None,
     as_json: bool,
     *,
-    many: bool,
     regions: int | None,
     keep: float | None,
 ) -> None:
-    """Train a network and distil it, for each seed."""
-    from distinguo.cli.distil import teach_command
-
-    solved = []
-    for seed in seeds:
-        place = out / f"seed-{seed}" if many and out is not None else out
-        run = teach_command(task, seed, changes, place, as_json, regions=regions, keep=keep)
-        goal = run.configuration.spec.goal
-        solved.append(run.solved if goal.can_be_solved and keep is None else run.summary["kept"])
-    if not all(solved):
+    """Train a network and distil it."""
+    run = teach_command(task, seed, changes, out, as_json, regions=regions, keep=keep)
+    goal = run.configuration.spec.goal
+    if not (run.solved if goal.can_be_solved and keep is None else run.summary["kept"]):
         raise typer.Exit(NOT_SOLVED)
 
 

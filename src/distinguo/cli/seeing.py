@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -18,6 +19,8 @@ from distinguo.cli.completion import (
     complete_view,
 )
 from distinguo.cli.grouped import HOW, WHAT, WHERE
+from distinguo.cli.many import Who, each, for_many
+from distinguo.errors import DistinguoError, counted
 
 if TYPE_CHECKING:
     from distinguo.cli.console import Output
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from distinguo.verification import Proof
 
 
+Named = TypeVar("Named")
 #: The run that a command is about; :func:`distinguo.cli.parse.chosen_run` takes the latest if none is named.
 RunArgument = Annotated[
     Path | None,
@@ -34,6 +38,36 @@ RunArgument = Annotated[
         autocompletion=complete_run,
     ),
 ]
+#: The runs of a command that takes several.
+RunsArgument = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[RUN]...",
+        help="The folders of one or more runs; if none is named, the latest in ./runs.",
+        autocompletion=complete_run,
+    ),
+]
+
+
+def chosen_runs(runs: list[Path] | None) -> list[Path]:
+    """The runs that a command is about, each named once; if none is named, the latest."""
+    from distinguo.cli.parse import chosen_run
+    from distinguo.runs.folder import SETTINGS
+    from distinguo.runs.listing import no_run
+
+    about = _once(runs or [chosen_run(None)])
+    if len(about) > 1:
+        for one in about:  # before anything is done for the others
+            if not (one / SETTINGS).is_file():
+                raise no_run(one)
+    return about
+
+
+def _once(things: list[Named]) -> list[Named]:
+    for n, one in enumerate(things):
+        if one in things[:n]:
+            raise DistinguoError(f"{one} is named twice; name each run once.")
+    return things
 
 
 # ``distinguo show``: a learned run, printed again. Only the file of --out is written.
@@ -80,7 +114,6 @@ def show_command(
     from distinguo.cli.console import answer, output_for
     from distinguo.cli.live import at_work
     from distinguo.cli.parse import chosen_run, code_or_word
-    from distinguo.errors import DistinguoError
     from distinguo.runs.folder import open_run
     from distinguo.views.show import draw_run, view_named
     from distinguo.views.words import presentable
@@ -219,7 +252,6 @@ def studio_command(
       distinguo studio runs/class --port 9000 --no-browser
     """
     from distinguo.cli.console import answer, say
-    from distinguo.errors import DistinguoError
     from distinguo.views.studio.server import studio
 
     if folder.exists() and not folder.is_dir():
@@ -275,7 +307,6 @@ def play_command(
     from distinguo.cli import parse
     from distinguo.cli.console import answer, output_for, say, worked_off
     from distinguo.cli.live import progress_bar
-    from distinguo.errors import counted
     from distinguo.views.motion.film import play
 
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would go to standard output
@@ -316,14 +347,7 @@ def play_command(
 
 
 def report_command(
-    runs: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[RUN]...",
-            help="The folders of one or more runs; if none is named, the latest in ./runs.",
-            autocompletion=complete_run,
-        ),
-    ] = None,
+    runs: RunsArgument = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -359,8 +383,9 @@ def report_command(
 # ``distinguo audit``: where a learned representation costs reward.
 
 
+@for_many
 def audit_command(
-    run: RunArgument = None,
+    runs: RunsArgument = None,
     seed: Annotated[int, typer.Option(help="Seed of the random choices among tied actions.")] = 0,
     task: Annotated[
         str | None, typer.Option(help="The file of a task of your own: path/to/file.py:Class.")
@@ -381,19 +406,29 @@ def audit_command(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Audit the states that a run visits: which are not epsilon-adequate, by which rule, at what cost.
 
     Also what its trials returned less than its values promised, and the most that this can be.
 
-    Example: distinguo audit runs/puck-default-seed0
+    Examples:
+      distinguo audit runs/puck-default-seed0
+
+      distinguo audit runs/puck-default-seeds1-100/seed-*
     """
     from distinguo.cli import parse
     from distinguo.cli.console import answer, output_for, worked_off
     from distinguo.cli.live import progress_bar
     from distinguo.comparison.audit import audit
 
-    about = parse.chosen_run(run)
+    asked = chosen_runs(runs)
+    if len(asked) > 1:
+        each({str(one): {"runs": [one]} for one in asked}, who, _told_audit, as_json)
+        return
+    who.check(many=False)
+    about = asked[0]
     world = parse.task_of_run(task, about)
     with progress_bar("auditing") as bar:
         findings = worked_off(
@@ -417,6 +452,13 @@ def audit_command(
     answer(content, as_json)
 
 
+def _told_audit(content: Mapping[str, Any]) -> str:
+    return (
+        f"{content['adequate']:.1%} of {counted(content['states'], 'state')} adequate; the greatest regret is "
+        f"{content['greatest_regret']:.3g}"
+    )
+
+
 # ``distinguo verify``: a proof that a controller never fails or that it arrives, if there is one.
 
 
@@ -425,12 +467,13 @@ PICTURE = "proof.png"  #: the name of its file in the folder
 VERDICTS = {"proven": 0, "not proven": 3, "refuted": 4, "not provable": 5}
 
 
+@for_many
 def verify_command(
     what: Annotated[
-        str | None,
+        list[str] | None,
         typer.Argument(
-            metavar="[RUN]",
-            help="The folder of a run, or a control such as diagonal; if none is named, the latest run in ./runs.",
+            metavar="[RUN]...",
+            help="Folders of runs, or controls such as diagonal; if none is named, the latest run in ./runs.",
             autocompletion=complete_representation,
         ),
     ] = None,
@@ -478,8 +521,13 @@ def verify_command(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Where to write; by default the folder of the run.", rich_help_panel=WHERE),
+        typer.Option(
+            help="Where to write, for several runs in a folder for each; by default the folder of the run.",
+            rich_help_panel=WHERE,
+        ),
     ] = None,
+    *,
+    who: Who,
 ) -> None:
     """Prove that the greedy policy of a run never fails, or that it arrives; write a certificate and check it.
 
@@ -490,7 +538,10 @@ def verify_command(
     go on or arrive does not, or the mean return is below the threshold), 5 that this task or this kind of map has no
     proofs and the trials were good or the task does not say what is good.
 
-    Example: distinguo verify runs/puck-default-seed0
+    Examples:
+      distinguo verify runs/puck-default-seed0
+
+      distinguo verify runs/puck-default-seeds1-100/seed-*
     """
     from distinguo.cli import parse
     from distinguo.cli.console import answer, output_for, worked_off
@@ -499,9 +550,17 @@ def verify_command(
     from distinguo.controls import registered_name
     from distinguo.proof.question import read_ranges
     from distinguo.verification import verify
+    from distinguo.writing import slug
 
     name = None if task is None else parse.task_name(task)
-    asked = str(parse.chosen_run(None)) if what is None else what
+    wanted = _once(what or [str(parse.chosen_run(None))])
+    if len(wanted) > 1:
+        places = {one: out and str(out / slug(one)) for one in wanted}
+        own = {one: {"what": [one], "out": place} for one, place in places.items()}
+        each(own, who, lambda content: content["verdict"], as_json)
+        return
+    who.check(many=False)
+    asked = wanted[0]
     world = parse.task_of_run(task, Path(asked)) if Path(asked).is_dir() else name
     known = registered_name(code_or_word(asked))
     folder = out or _folder(known, name or "puck", seed)
@@ -532,7 +591,6 @@ def verify_command(
 
 def _check_picture(path: Path) -> None:
     """Refuse a place where there is a picture that is not one of ours."""
-    from distinguo.errors import DistinguoError
     from distinguo.reading.files import MEBIBYTE, read_bytes
 
     if path.exists() and b"Software\0distinguo" not in read_bytes(path, 64 * MEBIBYTE):

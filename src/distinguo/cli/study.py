@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from distinguo.cli.grouped import HOW, WHAT, WHERE, WHO
+from distinguo.cli.grouped import HOW, WHAT, WHERE
+from distinguo.cli.many import Who, for_many
 from distinguo.errors import counted
 
 
+@for_many
 def study_command(
     plan: Annotated[
         Path, typer.Argument(help="A TOML file that says what is studied; docs/how-to/studies.md has one.")
@@ -38,26 +40,9 @@ def study_command(
             rich_help_panel=HOW,
         ),
     ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            help="Workers: processes, threads or dask; processes if none is given.", rich_help_panel=WHO
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of workers; by default all cores.", rich_help_panel=WHO)
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a dask scheduler; without one, dask starts its own workers.", rich_help_panel=WHO
-        ),
-    ] = None,
-    shard: Annotated[
-        str,
-        typer.Option(metavar="I/N", help="Do only the I-th of N parts of the study.", rich_help_panel=WHO),
-    ] = "1/1",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Study learners: tasks × learners × settings × seeds, as a table and a picture.
 
@@ -73,7 +58,6 @@ def study_command(
 
       distinguo study plan.toml --address tcp://10.0.0.5:8786
     """
-    from distinguo.cli import parse
     from distinguo.cli.console import answer, output_for, say, stoppable
     from distinguo.cli.live import progress_bar
     from distinguo.engines.code import imported
@@ -83,7 +67,7 @@ def study_command(
 
     for path in code or []:
         imported(path)
-    asked, part = load_study(plan), parse.shard(shard)
+    asked, part = load_study(plan), who.part()
     folder = out or Path("runs") / f"study-{plan.stem}"
     say(in_words(asked))
     stopped = f"Stopped; the finished runs are in {folder}. The same command continues from there."
@@ -91,9 +75,9 @@ def study_command(
         found = study(
             asked,
             folder,
-            engine=engine or ("dask" if address else "processes"),
-            workers=workers,
-            address=address,
+            engine=who.name_or("processes"),
+            workers=who.workers,
+            address=who.address,
             shard=part,
             seconds=seconds,
             watch=watch,

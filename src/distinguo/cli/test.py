@@ -14,7 +14,8 @@ from distinguo.cli.completion import (
     complete_task,
     complete_tester_setting,
 )
-from distinguo.cli.grouped import HOW, WHAT, WHERE, WHO
+from distinguo.cli.grouped import HOW, WHAT, WHERE
+from distinguo.cli.many import Who, for_many
 from distinguo.errors import DistinguoError, counted
 from distinguo.registry import REPRESENTATIONS, added
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from distinguo.comparison.plan import Plan
 
 
+@for_many
 def compare_command(
     what: Annotated[
         list[str] | None,
@@ -89,21 +91,6 @@ def compare_command(
             help="Folder of the results; finished curves in it are not run again.", rich_help_panel=WHERE
         ),
     ] = None,
-    engine: Annotated[
-        str, typer.Option(help="Workers: threads, processes or dask.", rich_help_panel=WHO)
-    ] = "threads",
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of workers; by default all cores.", rich_help_panel=WHO)
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a dask scheduler; without one, dask starts its own workers.", rich_help_panel=WHO
-        ),
-    ] = None,
-    shard: Annotated[
-        str, typer.Option(metavar="I/N", help="Do only the I-th of N parts of the plan.", rich_help_panel=WHO)
-    ] = "1/1",
     monitors: Annotated[
         list[Path] | None,
         typer.Option(
@@ -113,6 +100,8 @@ def compare_command(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    *,
+    who: Who,
 ) -> None:
     """Compare representations: a fresh learner on each, and learning curves.
 
@@ -126,7 +115,6 @@ def compare_command(
     from distinguo.cli.live import progress_bar
     from distinguo.comparison.compare import compare_plan
     from distinguo.comparison.monitor import read_monitor
-    from distinguo.engines.engine import checked_engine
     from distinguo.presets import DEFAULT, tester_preset
     from distinguo.views.curves import draw_curves
     from distinguo.views.terminal import columns_of
@@ -145,10 +133,10 @@ def compare_command(
     others = [
         read_monitor(place, score=_score_of(plan)) for place in monitors or ()
     ]  # before the work is done
-    folder, part = out or _default_folder(plan, [*(what or []), task or ""]), parse.shard(shard)
+    folder, part = out or _default_folder(plan, [*(what or []), task or ""]), who.part()
     stopped = f"Stopped; the finished curves are in {folder}. The same command continues from there."
     with stoppable(stopped), progress_bar("testing") as watch:
-        workshop = checked_engine(engine, workers, address)
+        workshop = who.engine_or("threads")
         comparison = compare_plan(plan, folder, engine=workshop, shard=part, watch=watch)
     comparison = comparison._replace(curves=[*comparison.curves, *others])
     output = output_for(as_json)

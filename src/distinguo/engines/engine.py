@@ -13,10 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from distinguo.engines.cluster import on_cluster
 from distinguo.engines.jobs import Job, answer_in, done
-from distinguo.errors import DistinguoError, did_you_mean
+from distinguo.errors import DistinguoError, did_you_mean, shown, whole_number
 from distinguo.processes import Failed, in_processes, safe_path
 
 ENGINES = ("threads", "processes", "dask")
+LONGEST = 10**6  #: seconds of a time limit; the system takes none that is much longer
+MOST_WORKERS = 10_000
 AHEAD = 4  #: jobs that wait for each thread, so that a million of them are not all in memory
 Item = TypeVar("Item")
 Result = tuple[str, Any]  #: the key of a job, and its answer or :class:`Failed`
@@ -99,6 +101,12 @@ def checked_engine(
         raise DistinguoError(f"An --address goes with --engine dask, got --engine {name}.")
     if seconds is not None and name == "threads":
         raise DistinguoError("A thread cannot be stopped; a time limit goes with --engine processes or dask.")
+    if seconds is not None and not 0 < seconds <= LONGEST:
+        raise DistinguoError(
+            f"The time limit of a job should be above 0 and at most {LONGEST:,} seconds, got {shown(seconds)}."
+        )
+    if workers is not None:
+        whole_number("workers", workers, 1, MOST_WORKERS)
     return Engine(name, workers, address, seconds)
 
 

@@ -305,6 +305,8 @@ class Translator:
 
     def _read_boolop(self, node: ast.BoolOp) -> Value:
         word = " && " if isinstance(node.op, ast.And) else " || "
+        if any(self._expression(part).kind != TRUTH for part in node.values):
+            raise Untranslatable("its program joins numbers by and, or")
         return Value("(" + word.join(f"({self._truth(part)})" for part in node.values) + ")", TRUTH)
 
     def _read_compare(self, node: ast.Compare) -> Value:

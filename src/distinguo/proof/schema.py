@@ -349,7 +349,7 @@ class ProgramCertificate(Strict):
     """
 
     task: ProgramClaim
-    controller: PrototypesClaim | LawsClaim | None
+    controller: PrototypesClaim | LawsClaim | TreeClaim | None
     steps: Annotated[int, Field(ge=1, le=MOST_STEPS)]
     cells: LatticeClaim
     all_starts: bool  #: whether it also claims that every start lies in the cells

@@ -14,7 +14,7 @@ from distinguo.proof.certificate import BEGINNING, LARGEST_FILE, certificate_tex
 from distinguo.proof.checker.check import check
 from distinguo.proof.declared.diagnosis import obstacle
 from distinguo.proof.declared.question import PROGRAM, claim_like, policy_claim, why_not
-from distinguo.proof.declared.returns import RETURNS, followed_claim, why_no_returns
+from distinguo.proof.declared.returns import RETURNS, why_no_returns
 from distinguo.proof.declared.tube import CORE, why_no_core
 from distinguo.proof.hold.question import HOLDS
 from distinguo.proof.question import Question, Request, controller_claim, task_claim
@@ -88,8 +88,7 @@ def refusal_of(data: bytes | None, controller: Controller, task: Any) -> str | N
                     f"The certificate is about {certificate.task.name}, this is {task.name}."
                 )
             claim = None if absent else claim_like(certificate.task, task)
-            mine = followed_claim if isinstance(certificate, ReturnCertificate) else policy_claim
-            check(certificate, mine(controller, task), claim)
+            check(certificate, policy_claim(controller, task), claim)
         else:
             check(certificate, controller_claim(controller), task_claim(task))
     except DistinguoError as error:

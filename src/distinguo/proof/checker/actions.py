@@ -11,7 +11,8 @@ from flint import arb
 
 from distinguo.errors import DistinguoError
 from distinguo.proof.checker.balls import ONE, ROUNDING, StateBlock
-from distinguo.proof.schema import BoxesClaim, VoronoiClaim
+from distinguo.proof.checker.duals import Dual, negative
+from distinguo.proof.schema import BoxesClaim, TreeClaim, VoronoiClaim
 
 Places = list[int]  #: prototypes, or nodes of a tree
 
@@ -111,3 +112,24 @@ def _(claim: BoxesClaim) -> Decisions:
         return reached
 
     return Decisions([0], leaves, lambda leaf: claim.actions[claim.below[leaf]])
+
+
+def touched_leaves(claim: TreeClaim, seen: tuple[Dual, ...]) -> list[tuple[list[int], list[Dual]]]:
+    """The leaves of a tree that a set of observations may touch: their actions, and numbers not above 0 there."""
+    found: list[tuple[list[int], list[Dual]]] = []
+    todo: list[tuple[int, list[Dual]]] = [(0, [])]
+    while todo:
+        node, limits = todo.pop()
+        axis = claim.axis[node]
+        if axis < 0:
+            found.append((claim.actions[claim.below[node]], limits))
+            continue
+        if axis >= len(seen):
+            raise DistinguoError("The certificate is wrong: its tree cuts a coordinate that is not there.")
+        number, cut = seen[axis].tightened(), arb(claim.cut[node])
+        over = Dual(number.middle - cut, number.range - cut, number.slopes)
+        if not number.range >= cut:
+            todo.append((claim.below[node], [*limits, over]))
+        if not number.range < cut:
+            todo.append((claim.above[node], [*limits, negative(over)]))
+    return found

@@ -14,9 +14,10 @@ import numpy as np
 from flint import arb, arb_mat
 
 from distinguo.errors import DistinguoError
+from distinguo.proof.checker.actions import touched_leaves
 from distinguo.proof.checker.duals import ZERO, Dual, Unclear
 from distinguo.proof.checker.source import Evaluator
-from distinguo.proof.schema import ProgramCertificate
+from distinguo.proof.schema import ProgramCertificate, PrototypesClaim, TreeClaim
 
 #: A prototype counts as nearest unless another is nearer by this share of the squared distances; in floating point
 #: these have a relative error of 1e-15.
@@ -54,7 +55,7 @@ class ProgramChecker:
             sums = sums.cumsum(axis=axis)
         self.sums[tuple(slice(1, None) for _ in self.counts)] = sums
         self.controller = certificate.controller
-        if self.controller is not None:
+        if isinstance(self.controller, PrototypesClaim):
             self.prototypes = [[arb(number) for number in row] for row in self.controller.prototypes]
             self.weights = [arb(number) ** 2 for number in self.controller.weight]
 
@@ -87,6 +88,8 @@ class ProgramChecker:
 
     def actions(self, seen: States) -> set[int]:
         """The actions that the controller may take somewhere in a set of observations."""
+        if isinstance(self.controller, TreeClaim):
+            return {a for actions, _ in touched_leaves(self.controller, seen) for a in actions}
         distances = []
         for place in self.prototypes:
             terms = (w * (s.middle - p) ** 2 for w, s, p in zip(self.weights, seen, place, strict=True))
@@ -222,7 +225,7 @@ def check_program(certificate: ProgramCertificate) -> tuple[int, int]:
     checker = ProgramChecker(certificate)
     claim = certificate.controller
     observes = "observe" in certificate.task.functions
-    if claim is not None and not observes and len(claim.weight) != checker.dimensions:
+    if isinstance(claim, PrototypesClaim) and not observes and len(claim.weight) != checker.dimensions:
         raise DistinguoError("The certificate is wrong: its prototypes have another number of coordinates.")
     if certificate.all_starts and not checker.holds_starts():
         raise DistinguoError("The certificate is wrong: a start may lie outside of its cells.")

@@ -14,7 +14,8 @@ import numpy as np
 from flint import arb, arb_mat
 
 from distinguo.errors import DistinguoError
-from distinguo.proof.checker.duals import ZERO, Dual, Unclear, negative
+from distinguo.proof.checker.actions import touched_leaves
+from distinguo.proof.checker.duals import ZERO, Dual, Unclear
 from distinguo.proof.checker.source import Evaluator
 from distinguo.proof.schema import PrototypesClaim, ReturnCertificate, TreeClaim
 
@@ -195,31 +196,9 @@ class ReturnChecker:
         """The places that a set may touch: the actions of each, and numbers that are not above 0 there."""
         claim = self.certificate.controller
         if isinstance(claim, TreeClaim):
-            return self._leaves(claim, seen)
+            return touched_leaves(claim, seen)
         near = self._near(seen)
         return [(claim.actions[p], [self._lead(seen, p, q) for q in near if q != p]) for p in near]
-
-    def _leaves(self, claim: TreeClaim, seen: States) -> list[tuple[list[int], list[Dual]]]:
-        """The leaves of a tree that a set may touch."""
-        found: list[tuple[list[int], list[Dual]]] = []
-        todo: list[tuple[int, list[Dual]]] = [(0, [])]
-        while todo:
-            node, limits = todo.pop()
-            axis = claim.axis[node]
-            if axis < 0:
-                found.append((claim.actions[claim.below[node]], limits))
-                continue
-            if axis >= len(seen):
-                raise DistinguoError(
-                    "The certificate is wrong: its tree cuts a coordinate that is not there."
-                )
-            number, cut = seen[axis].tightened(), arb(claim.cut[node])
-            over = Dual(number.middle - cut, number.range - cut, number.slopes)
-            if not number.range >= cut:
-                todo.append((claim.below[node], [*limits, over]))
-            if not number.range < cut:
-                todo.append((claim.above[node], [*limits, negative(over)]))
-        return found
 
     def _near(self, seen: States) -> list[int]:
         """The prototypes that may be the nearest somewhere."""

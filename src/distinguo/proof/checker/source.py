@@ -173,7 +173,12 @@ class Evaluator:
                 raise Unclear("has too many ways")
             self._decisions, self._made, self._others, self.forks, self._turns = todo.pop(), 0, [], forks, 0
             self.limits = []
-            result = once()
+            try:
+                result = once()
+            except DistinguoError:
+                raise
+            except (ArithmeticError, ValueError):
+                raise refused("computes something that is not a finite number") from None
             todo += self._others
             yield result
 
@@ -538,12 +543,7 @@ class Evaluator:
 
         def compute(scope: dict[str, Any]) -> Any:
             x, y = left(scope), right(scope)
-            try:
-                return _small(operation(_plain_number(x), _plain_number(y)))
-            except DistinguoError:
-                raise
-            except (ArithmeticError, ValueError):
-                raise refused("computes something that is not a finite number") from None
+            return _small(operation(_plain_number(x), _plain_number(y)))
 
         return compute
 

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.proof.declared.flow import Flow, nearest_actions
+from distinguo.proof.declared.flow import Flow
+from distinguo.proof.declared.places import nearest_actions
 from distinguo.proof.declared.sliding import Sliding
 from distinguo.proof.number.form import Form
 from distinguo.seam import kernel

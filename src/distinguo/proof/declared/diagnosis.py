@@ -8,8 +8,9 @@ import numpy as np
 
 from distinguo.controller import Controller
 from distinguo.errors import counted
-from distinguo.proof.declared.flow import Flow, States
+from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.lattice import Lattice
+from distinguo.proof.declared.places import States
 from distinguo.proof.declared.sliding import Sliding, sliding
 from distinguo.proof.number.form import Form, Unreadable
 from distinguo.proof.number.paths import TooManyPathsError

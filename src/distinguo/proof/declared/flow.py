@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from distinguo.controller import Controller
+from distinguo.proof.declared.places import States, actions_in
 from distinguo.proof.number.form import Form, Unreadable
 from distinguo.proof.number.paths import paths
 from distinguo.proof.number.program import Parameters, Program
-from distinguo.representations.voronoi import Voronoi
-
-MARGIN = 1e-10  #: a prototype is excluded only if another is nearer by this share of the squared distances
-States = tuple[Form, ...]
-
 
 #: Sets that a cell may become; with more it is given up: where actions alternate, they double at every step.
 MOST_SETS = 64
@@ -97,10 +92,7 @@ class Flow(NamedTuple):
     def possible(self, state: States) -> np.ndarray:
         """Which actions (rows) the controller may take somewhere in each set (columns)."""
         seen = self.seen(state)
-        partition = self.policy.partition
-        sets = self.policy.action_sets
-        assert isinstance(partition, Voronoi)
-        return nearest_actions(partition, np.asarray(sets), seen)
+        return actions_in(self.policy.partition, np.asarray(self.policy.action_sets), seen)
 
     def seen(self, state: States) -> States:
         """What the controller observes of some states."""
@@ -118,68 +110,3 @@ class Flow(NamedTuple):
             raise Unreadable("observes a state in more than one way")
         seen: States = found[0].result
         return seen
-
-
-def _of_box(gradient: np.ndarray, _: np.ndarray) -> np.ndarray:
-    """How far linear functions of the coordinates of cells (coordinates, cells) rise from the middle."""
-    return np.asarray(np.abs(gradient).sum(axis=0))
-
-
-def nearest_actions(
-    partition: Voronoi,
-    sets: np.ndarray,
-    seen: States,
-    rise: Callable[[np.ndarray, np.ndarray], np.ndarray] = _of_box,
-) -> np.ndarray:
-    """The actions of every prototype that may be the nearest one somewhere in a set.
-
-    A prototype is left out if another is nearer everywhere: the one that is nearest to the centre, or any other that
-    is not left out. ``rise`` says how far linear functions of the coordinates of some of the sets rise from the
-    middle, where a set is smaller than the box of its coordinates.
-    """
-    prototypes, weight = partition.prototypes, partition.weight**2
-    places = zip(weight, seen, prototypes.T, strict=True)
-    distances = sum((w * (form.centre - column[:, None]) ** 2 for w, form, column in places), np.zeros(()))
-    size = 1.0 + sum((w * form.reach**2 for w, form in zip(weight, seen, strict=True)), np.zeros(()))
-    pairs = _Nearness(seen, distances, size, prototypes, weight, rise)
-    nearest: np.ndarray = distances.argmin(axis=0)
-    count = len(prototypes)
-    kept: np.ndarray = np.ones((count, len(nearest)), dtype=bool)
-    for q, p in itertools.permutations(range(count), 2):
-        cells = np.flatnonzero(nearest == q)
-        kept[p, cells] = ~pairs.nearer(q, p, cells)
-    several = np.flatnonzero(kept.sum(axis=0) > 2)
-    for q, p in itertools.permutations(range(count), 2):
-        cells = several[kept[p, several] & kept[q, several] & (nearest[several] != q)]
-        kept[p, cells] = ~pairs.nearer(q, p, cells)
-    chosen: np.ndarray = np.zeros((sets.shape[1], len(nearest)), dtype=bool)
-    for p in range(count):
-        chosen = chosen | (kept[p][None, :] & sets[partition.regions[p]][:, None])
-    return chosen
-
-
-class _Nearness(NamedTuple):
-    """Sets of observations, and the squared distances of their centres to prototypes."""
-
-    seen: States
-    distances: np.ndarray  #: (prototypes, sets)
-    size: np.ndarray
-    prototypes: np.ndarray
-    weight: np.ndarray
-    rise: Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-    def nearer(self, q: int, p: int, cells: np.ndarray) -> np.ndarray:
-        """In which of some sets one prototype is nearer than another everywhere.
-
-        The difference of two squared distances is affine, so an affine form bounds it well.
-        """
-        slope = (2.0 * (self.prototypes[q] - self.prototypes[p]) * self.weight).tolist()
-        turn = np.zeros((len(self.seen[0].gradient), len(cells)))
-        for k, form in zip(slope, self.seen, strict=True):
-            turn += k * form.gradient[:, cells]
-        reach = self.rise(-turn, cells)
-        for k, form in zip(slope, self.seen, strict=True):
-            reach += abs(k) * form.radius[cells]
-        far, near = self.distances[p][cells], self.distances[q][cells]
-        nearer: np.ndarray = far - near - reach > MARGIN * (self.size[cells] + far + near)
-        return nearer

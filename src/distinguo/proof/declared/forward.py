@@ -6,13 +6,12 @@ So does one that the program's own comparisons leave undecided. A piece that ben
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import singledispatch
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from distinguo.proof.declared.flow import MARGIN, Flow, States
+from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.pieces import (
     Pieces,
     Window,
@@ -23,17 +22,15 @@ from distinguo.proof.declared.pieces import (
     of_forms,
     renewed,
 )
-from distinguo.proof.number.form import LARGEST, Form, Unreadable
+from distinguo.proof.declared.places import ROOM, States, actions_near, places_in, rows_of_places
+from distinguo.proof.number.form import LARGEST, Form
 from distinguo.proof.number.paths import Path, TooManyPathsError, paths
 from distinguo.proof.number.program import Parameters
-from distinguo.representations.boxes import Boxes
-from distinguo.representations.voronoi import Voronoi
 
 #: A piece is halved if a step, where it is not linear, adds more than this share of its reach, and of the scale.
 BENT, SPARE = 0.1, 1e-6
 MOST_EACH = 256  #: pieces that one piece of the starts may become
 MOST_WORK = 300_000  #: steps of pieces after which starts that are still running are given up
-ROOM = 1e-14  #: of the numbers that are compared: their rounding
 
 
 class PieceBounds(NamedTuple):
@@ -162,7 +159,7 @@ class PieceFollower:
         found = [Window(np.zeros((n, m)), np.zeros((n, m)), np.ones(n, dtype=bool)) for _ in self.sets.T]
         for rows, seen in self._observed(pieces):
             places = places_in(self.partition, seen)
-            alike = _actions(places.near, self.sets).sum(axis=0) == 1
+            alike = actions_near(places.near, self.sets).sum(axis=0) == 1
             for p, near in enumerate(places.near):
                 if not near.any():
                     continue
@@ -194,116 +191,6 @@ class PieceFollower:
             pieces, lambda fields, here: tuple(here[0].like(number) for number in observe(fields, here))
         )
         return [(path.rows, tuple(form.at(path.kept) for form in path.result)) for path in ways]
-
-
-@singledispatch
-def places_in(partition: Any, seen: States) -> Any:
-    """The places of a partition (prototypes or leaves) in some sets of observations.
-
-    A kind of partition can be followed if its class is registered here: the answer says which places each set may
-    touch (``near``), and by which numbers, not above 0, a place is limited (``limits``).
-    """
-    raise Unreadable(f"acts by a {type(partition).__name__}, which cannot be followed")
-
-
-@singledispatch
-def rows_of_places(partition: Any) -> np.ndarray:
-    """The region of each place of a partition."""
-    return np.asarray(partition.regions)
-
-
-@rows_of_places.register
-def _(partition: Boxes) -> np.ndarray:
-    return np.asarray(partition.below[partition.axis < 0])
-
-
-Limit = tuple[
-    np.ndarray, np.ndarray, np.ndarray
-]  #: in the centre, for each column, and what is unknown of it
-
-
-class _Prototypes:
-    """_Prototypes in some sets of observations: a place is where no other is nearer."""
-
-    def __init__(self, prototypes: np.ndarray, weight: np.ndarray, seen: States) -> None:
-        self.prototypes, self.weight = prototypes, weight
-        centre = np.stack([form.centre for form in seen])
-        self.gradient = np.stack([form.gradient for form in seen])
-        self.rest = np.stack([form.radius for form in seen])
-        self.far = np.stack([((centre - p[:, None]) ** 2 * weight[:, None]).sum(axis=0) for p in prototypes])
-        reach = np.abs(self.gradient).sum(axis=1) + self.rest
-        self.size = 1.0 + (weight[:, None] * reach**2).sum(axis=0)
-        self.near = self._near()
-
-    def limits(self, p: int, rows: np.ndarray) -> Iterator[Limit]:
-        """By how much a prototype is farther than each that may be the nearest."""
-        for q in range(len(self.near)):
-            if p != q and self.near[q, rows].any():
-                yield self._lead(p, q, rows)
-
-    def _lead(self, p: int, q: int, rows: np.ndarray) -> Limit:
-        """By how much, squared, a prototype is farther than another."""
-        factors = 2.0 * (self.prototypes[q] - self.prototypes[p]) * self.weight
-        slope = np.tensordot(factors, self.gradient[:, :, rows], axes=1).T
-        size = (self.size + self.far[p] + self.far[q])[rows]
-        return (self.far[p] - self.far[q])[rows], slope, np.abs(factors) @ self.rest[:, rows] + MARGIN * size
-
-    def _near(self) -> np.ndarray:
-        near = np.ones(self.far.shape, dtype=bool)
-        best = self.far.argmin(axis=0)
-        for q in np.unique(best):
-            rows = np.flatnonzero(best == q)
-            for p in range(len(near)):
-                if p != q:
-                    lead, slope, radius = self._lead(p, int(q), rows)
-                    near[p, rows] = ~(lead - np.abs(slope).sum(axis=1) > radius)
-        return near
-
-
-class _Leaves:
-    """The leaves of a tree of boxes in some sets of observations: a place is limited by the cuts above it."""
-
-    def __init__(self, tree: Boxes, seen: States) -> None:
-        self.seen = seen
-        todo: list[tuple[int, list[tuple[int, float, float]]]] = [(0, [])]
-        found: dict[int, list[tuple[int, float, float]]] = {}
-        while todo:
-            node, above = todo.pop()
-            axis, cut = int(tree.axis[node]), float(tree.cut[node])
-            if axis < 0:
-                found[node] = above
-            else:
-                todo += [(int(tree.below[node]), [*above, (axis, cut, 1.0)])]
-                todo += [(int(tree.above[node]), [*above, (axis, cut, -1.0)])]
-        self.cuts = [
-            found[node] for node in sorted(found)
-        ]  # of each leaf: a coordinate, a cut, and 1 if below
-        self.near = np.ones((len(self.cuts), len(seen[0].centre)), dtype=bool)
-        for leaf, cuts in enumerate(self.cuts):
-            for axis, cut, sign in cuts:
-                self.near[leaf] &= (seen[axis].low <= cut) if sign > 0.0 else (seen[axis].high >= cut)
-
-    def limits(self, leaf: int, rows: np.ndarray) -> Iterator[Limit]:
-        """How far beyond each cut a set lies."""
-        for axis, cut, sign in self.cuts[leaf]:
-            form = self.seen[axis]
-            off = form.radius[rows] + ROOM * form.size[rows]
-            yield sign * (form.centre[rows] - cut), sign * form.gradient[:, rows].T, off
-
-
-@places_in.register
-def _(partition: Voronoi, seen: States) -> _Prototypes:
-    return _Prototypes(partition.prototypes, partition.weight**2, seen)
-
-
-@places_in.register
-def _(partition: Boxes, seen: States) -> _Leaves:
-    return _Leaves(partition, seen)
-
-
-def _actions(near: np.ndarray, sets: np.ndarray) -> np.ndarray:
-    """Which actions (rows) may be taken in each piece (columns)."""
-    return np.asarray((sets.T[:, :, None] & near[None, :, :]).any(axis=1))
 
 
 def limited(path: Path, columns: int) -> Window:

@@ -12,12 +12,15 @@ import numpy as np
 
 from distinguo.errors import DistinguoError
 from distinguo.proof.checker.check import difference
-from distinguo.proof.declared.flow import Flow, States
+from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.lattice import Lattice, boxes_stay
-from distinguo.proof.declared.question import claim_like
+from distinguo.proof.declared.places import States
+from distinguo.proof.declared.question import claim_like, refuse_laws
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.program import program_of
-from distinguo.proof.schema import ProgramCertificate
+from distinguo.proof.question import partition_of
+from distinguo.proof.schema import ProgramCertificate, TreeClaim
+from distinguo.representations.partition import regions_of
 from distinguo.tasks.task import State, transition
 
 
@@ -36,6 +39,8 @@ class ProgramGuard:
         program, claim = program_of(task), certificate.task
         if other := difference(claim, claim_like(claim, task)):
             raise DistinguoError(f"The certificate belongs to another task: {other}.")
+        if certificate.controller is None:
+            refuse_laws(task)
         self.task, self.certificate, self.actions = task, certificate, claim.actions
         unknown = {name: (low, claim.high[name]) for name, low in claim.low.items() if low < claim.high[name]}
         self.flow = Flow(program, None, unknown, claim.actions)
@@ -116,10 +121,13 @@ class ProgramGuard:
         state = _points(states)
         if self.controller is not None:
             seen = np.stack([form.centre for form in self.flow.seen(state)], axis=1)
+            firsts = np.array([actions[0] for actions in self.controller.actions])
+            if isinstance(self.controller, TreeClaim):
+                chosen: np.ndarray = firsts[regions_of(partition_of(self.controller), seen)]
+                return chosen
             away = (seen[:, None, :] - np.array(self.controller.prototypes)) * np.array(
                 self.controller.weight
             )
-            firsts = np.array([actions[0] for actions in self.controller.actions])
             return firsts[(away**2).sum(axis=2).argmin(axis=1)]
         found = detours.copy()
         for a in range(self.actions):

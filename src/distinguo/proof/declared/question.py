@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from distinguo.controller import region_at
 from distinguo.errors import DistinguoError, counted
 from distinguo.proof.declared.flow import Flow
 from distinguo.proof.declared.lattice import (
@@ -23,6 +24,7 @@ from distinguo.proof.declared.lattice import (
     lattice_over,
     sorted_images,
 )
+from distinguo.proof.declared.places import can_be_followed
 from distinguo.proof.hold.question import PROVEN, UNDECIDED
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.program import Program, program_of, run, start_boxes
@@ -35,7 +37,9 @@ from distinguo.proof.schema import (
     ProgramCertificate,
     ProgramClaim,
     PrototypesClaim,
+    TreeClaim,
 )
+from distinguo.representations.boxes import Boxes
 from distinguo.representations.voronoi import Voronoi
 from distinguo.seam import has_own
 from distinguo.tasks import task as generics
@@ -182,6 +186,18 @@ def why_unread(spec: TaskSpec) -> str | None:
     return None
 
 
+def why_unfollowed(spec: TaskSpec, controller: Any) -> str | None:
+    """Why a controller of a task cannot be followed over sets of states; None if it can be tried."""
+    unread = why_unread(spec)
+    if unread is not None:
+        return unread
+    if not can_be_followed(controller.partition):
+        kind = type(controller.partition).__name__
+        return f"a {kind} cannot be followed over sets of states; prototypes and trees of boxes can"
+    policy_claim(controller, spec.task)  # some kinds have no laws
+    return None
+
+
 def why_not(spec: TaskSpec, controller: Any) -> str | None:
     """Why a controller of a task cannot be proven to hold by following its program; None if it can be tried.
 
@@ -191,11 +207,9 @@ def why_not(spec: TaskSpec, controller: Any) -> str | None:
     """
     if spec.score != LENGTH:
         return f"{spec.name} is judged by return, and proofs of declared tasks are about trials that should never end"
-    unread = why_unread(spec)
-    if unread is not None:
-        return unread
-    if not isinstance(controller.partition, Voronoi):
-        return f"a {type(controller.partition).__name__} cannot be followed over cells; prototypes can"
+    unfollowed = why_unfollowed(spec, controller)
+    if unfollowed is not None:
+        return unfollowed
     if len(spec.low) > MOST_DIMENSIONS:
         few = f"proofs of declared tasks go up to {MOST_DIMENSIONS}"
         return f"{spec.name} has {len(spec.low)} dimensions, and {few}"
@@ -268,6 +282,7 @@ def certify_declared(
     spec: TaskSpec, cells: int = FIRST, ranges: Mapping[str, tuple[float, float]] | None = None
 ) -> ProgramCertificate:
     """Certify the greatest set found from which some controller never fails, for a shield."""
+    refuse_laws(spec.task)
     program = program_of(spec.task)
     starts = run(program, lambda: start_boxes(program, ranges or {}))
     maximal = holdable_by_any(program, spec, ranges or {}, cells)
@@ -382,16 +397,13 @@ def _share_of(attempt: Attempt, states: np.ndarray) -> float:
 
 def survivors(task: Any, controller: Any, states: np.ndarray) -> np.ndarray:
     """Which states do not fail within ``TRIED`` simulated steps."""
-    partition, greedy = controller.partition, controller.greedy
-    places, weight = partition.prototypes * partition.weight, partition.weight
-    observe = has_own(generics.observe, task)
-    kept = np.ones(len(states), dtype=bool)
+    greedy, kept = controller.greedy, np.ones(len(states), dtype=bool)
     for n, first in enumerate(states):
         s = tuple(map(float, first))
         for _ in range(TRIED):
-            seen = generics.observe(task, s) if observe else s
-            nearest = ((np.array(seen) * weight - places) ** 2).sum(axis=1).argmin()
-            s, _, terminal = generics.transition(task, s, int(greedy[partition.regions[nearest]]))
+            s, _, terminal = generics.transition(
+                task, s, int(greedy[region_at(task, controller.partition, s)])
+            )
             if terminal:
                 kept[n] = False
                 break
@@ -431,7 +443,7 @@ def _certificate(
     program: Program,
     spec: TaskSpec,
     ranges: Mapping[str, tuple[float, float]],
-    controller: PrototypesClaim | None,
+    controller: PrototypesClaim | TreeClaim | None,
     attempt: Attempt,
     starts: list[tuple[np.ndarray, np.ndarray]],
 ) -> ProgramCertificate:
@@ -452,9 +464,30 @@ def _certificate(
     )
 
 
-def policy_claim(controller: Any, task: Any) -> PrototypesClaim:
-    """A controller over prototypes as a certificate names it: the actions of each prototype, and their laws."""
-    partition, known = controller.partition, laws_of_task(task)
+def policy_claim(controller: Any, task: Any) -> PrototypesClaim | TreeClaim:
+    """A controller as a certificate names it: the actions of each prototype, and their laws; or of each leaf."""
+    return _claim_of(controller.partition, controller, task)
+
+
+@singledispatch
+def _claim_of(partition: Any, controller: Any, task: Any) -> PrototypesClaim | TreeClaim:
+    raise DistinguoError(
+        f"A {type(partition).__name__} cannot be named in a certificate; prototypes and boxes can."
+    )
+
+
+@_claim_of.register
+def _(partition: Boxes, controller: Any, task: Any) -> TreeClaim:
+    if laws_of_task(task) is not None:
+        raise DistinguoError("Laws are proven over prototypes, not over boxes.")
+    columns = {name: getattr(partition, name).tolist() for name in ("axis", "cut", "below", "above")}
+    actions = [np.flatnonzero(row).tolist() for row in controller.action_sets]
+    return TreeClaim(kind="tree", **columns, actions=actions)
+
+
+@_claim_of.register
+def _(partition: Voronoi, controller: Any, task: Any) -> PrototypesClaim:
+    known = laws_of_task(task)
     sets = [np.flatnonzero(row).tolist() for row in controller.action_sets]
     places = {
         "prototypes": partition.prototypes.tolist(),
@@ -493,6 +526,14 @@ def program_claim(program: Program, ranges: Any, title: Any) -> ProgramClaim:
         dimensions=title.dimensions,
         actions=title.actions,
     )
+
+
+def refuse_laws(task: Any) -> None:
+    """Refuse a set for any controller where laws are the actions: such a certificate has no laws."""
+    if laws_of_task(task) is not None:
+        raise DistinguoError(
+            "A set for any controller is about a few actions, not about laws; take the certificate of a controller."
+        )
 
 
 def claim_like(claim: ProgramClaim, task: Any) -> ProgramClaim:

@@ -7,7 +7,6 @@ are halved and tried again.
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +14,11 @@ import numpy as np
 from distinguo.controller import region_at
 from distinguo.errors import DistinguoError, counted
 from distinguo.proof.declared.flow import Flow
-from distinguo.proof.declared.forward import PieceFollower, places_in
-from distinguo.proof.declared.question import policy_claim, program_claim, why_unread
+from distinguo.proof.declared.forward import PieceFollower
+from distinguo.proof.declared.question import policy_claim, program_claim, why_unfollowed
 from distinguo.proof.number.program import NotProvableError, Program, program_of, run, start_boxes
 from distinguo.proof.question import Answer, Question, Request, bound_text
-from distinguo.proof.schema import LEAF, UNPROVEN, PrototypesClaim, ReturnCertificate, StartTree, TreeClaim
-from distinguo.representations.boxes import Boxes
+from distinguo.proof.schema import LEAF, UNPROVEN, ReturnCertificate, StartTree
 from distinguo.tasks import task as generics
 from distinguo.tasks.spec import RETURN, TaskSpec
 
@@ -138,13 +136,7 @@ def why_no_returns(spec: TaskSpec, controller: Any) -> str | None:
     """
     if spec.score != RETURN:
         return f"{spec.name} is not judged by return"
-    unread = why_unread(spec)
-    if unread is not None:
-        return unread
-    if places_in.dispatch(type(controller.partition)) is places_in.dispatch(object):
-        kind = type(controller.partition).__name__
-        return f"a {kind} cannot be followed over sets of states; prototypes and trees of boxes can"
-    return None
+    return why_unfollowed(spec, controller)
 
 
 class SimulatedTrial(NamedTuple):
@@ -303,7 +295,7 @@ def _certificate(
     spec = request.spec
     return ReturnCertificate(
         task=program_claim(program, request.ranges, _Title(spec.name, len(starts[0][0]), len(spec.actions))),
-        controller=followed_claim(request.controller, spec.task),
+        controller=policy_claim(request.controller, spec.task),
         limit=asked,
         starts=StartTree(
             low=[low.tolist() for low, _ in starts],
@@ -314,23 +306,6 @@ def _certificate(
         ),
         all_starts=bool(proven.all()),
     )
-
-
-def followed_claim(controller: Any, task: Any) -> PrototypesClaim | TreeClaim:
-    """A controller as a certificate about returns names it."""
-    return _claim_of(controller.partition, controller, task)
-
-
-@singledispatch
-def _claim_of(partition: Any, controller: Any, task: Any) -> PrototypesClaim | TreeClaim:
-    return policy_claim(controller, task)
-
-
-@_claim_of.register
-def _(partition: Boxes, controller: Any, task: Any) -> TreeClaim:
-    columns = {name: getattr(partition, name).tolist() for name in ("axis", "cut", "below", "above")}
-    actions = [np.flatnonzero(row).tolist() for row in controller.action_sets]
-    return TreeClaim(kind="tree", **columns, actions=actions)
 
 
 class _Title(NamedTuple):

@@ -16,6 +16,7 @@ from distinguo.proof.declared.flow import Flow
 from distinguo.proof.number.form import Form
 from distinguo.proof.number.paths import TooManyPathsError
 from distinguo.proof.number.program import Program, start_boxes
+from distinguo.representations.voronoi import Voronoi
 
 NEAR = 1e-7  #: half the width of the cell whose image gives a Jacobian
 TURNS, ENOUGH = 60, 1e-11  #: of Newton's method, and the residual that ends it
@@ -63,6 +64,8 @@ def sliding(program: Program, controller: Any) -> Sliding | None:
     >>> found.point.round(6).tolist(), round(found.modulus, 4)
     ([0.0, 0.0, 0.0, 0.0], 0.9858)
     """
+    if not isinstance(controller.partition, Voronoi):
+        return None
     flow = Flow(program, controller, {})
     low, high = start_boxes(program, {})[0]
     middle = 0.5 * (low + high)

@@ -35,7 +35,7 @@ from distinguo.proof.number.form import Form, Unreadable
 from distinguo.proof.number.paths import TooManyPathsError, paths
 from distinguo.proof.number.program import NotProvableError, Parameters, Program, program_of, run
 from distinguo.proof.question import Answer, GreedyTrial, Question, Request, greedy_trial
-from distinguo.proof.schema import CoordinatesClaim, CoreCertificate, LegClaim
+from distinguo.proof.schema import CoordinatesClaim, CoreCertificate, LegClaim, PrototypesClaim
 from distinguo.representations.voronoi import Voronoi
 from distinguo.tasks.amounts import laws_of
 from distinguo.tasks.spec import LENGTH, TaskSpec
@@ -269,9 +269,11 @@ def ask_core(request: Request) -> CoreFinding:
 
 def _certificate(request: Request, program: Program, tube: Tube) -> CoreCertificate:
     spec, frame = request.spec, tube.frame
+    controller = policy_claim(request.controller, spec.task)
+    assert isinstance(controller, PrototypesClaim)
     return CoreCertificate(
         task=program_claim(program, request.ranges, title_of(spec)),
-        controller=policy_claim(request.controller, request.spec.task),
+        controller=controller,
         coordinates=CoordinatesClaim(
             origin=frame.origin.tolist(),
             matrix=frame.matrix.tolist(),
