@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import distinguo as dg
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import evaluate
 from distinguo.learners.evolution import proposals
-from distinguo.learners.evolution.laws import laws_of_numbers
+from distinguo.learners.evolution.laws import begin_search_around_best, laws_of_numbers
 from distinguo.learners.evolution.memory import EvolutionSettings, fresh_evolution_memory
 from distinguo.learners.evolution.places import count_numbers, numbers_with_another, prototypes_of_numbers
 from distinguo.reading.arrays import read_arrays
@@ -136,6 +137,43 @@ def test_what_is_confirmed_is_what_is_saved() -> None:
 
 def without_threshold() -> Any:
     return spec_of(Bent)._replace(threshold=None)
+
+
+def test_the_returns_of_the_best_map_are_known_and_not_run_again(tmp_path: Path) -> None:
+    """After each step of the stage, they are those of its laws from the starts that tests have in common."""
+    known: dict[bytes, tuple[Any, ...]] = {}
+
+    def watch(work: Any) -> None:
+        memory = work.agent.memory
+        count, laws = int(memory.status["known"][0]), memory.laws
+        if count and np.isfinite(memory.status["best"][0]):
+            best = memory.best.only(slice(memory.best.size))
+            kept = laws.best.copy(), laws.starts[:count].copy(), laws.record[:count].copy()
+            known[laws.record[:count].tobytes()] = (best, *kept)
+
+    learn_configured(brief(**{"stage.steps": 12_000, "stage.confirm": 2}), tmp_path / "run", watch)
+    assert len(known) > 2
+    for best, table, starts, record in known.values():
+        for s, wanted in zip(starts, record, strict=True):
+            gained = 0.0
+            for _ in range(60):
+                gains = table[best.choose(s[None])[0], 0]
+                s, r, _ = Bent().transition(s, float(np.clip(gains[:2] @ s + gains[2], -1.0, 1.0)))
+                s, gained = np.array(s), gained + r
+            assert gained == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("far", [True, False])
+def test_trials_begin_from_nothing_where_the_model_did_not_come_half_the_way(far: bool) -> None:
+    memory = fresh_evolution_memory(2, 2, EvolutionSettings(), amounts=1)
+    memory.facts["amounts"], memory.facts["threshold"] = 1, 100.0
+    memory.status["base"], memory.status["best"] = 20.0, 59.0 if far else 61.0
+    memory.status["first"] = memory.status["limit"] = memory.status["horizon"] = 50
+    memory.laws.numbers[1, :3] = 4.0, 5.0, 6.0
+    agent: Any = SimpleNamespace(memory=memory, settings=EvolutionSettings(), rng=np.random.default_rng(1))
+    begin_search_around_best(agent)
+    assert memory.distribution.mean[:3].tolist() == ([0.0] * 3 if far else [4.0, 5.0, 6.0])
+    assert bool(memory.status["sigma"][0] == 1.0) is far
 
 
 def test_an_environment_with_a_box_is_taken_as_it_is(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import distinguo as dg
 from distinguo.learners.evolution import proposals
 from distinguo.learners.evolution.laws import laws_of_numbers
 from distinguo.learners.evolution.memory import EvolutionSettings, fresh_evolution_memory
-from distinguo.learners.evolution.model import Imagined, fitted_model, work_of_step
+from distinguo.learners.evolution.model import Imagined, _is_end, fitted_models, work_of_step
 from distinguo.learners.evolution.places import (
     count_numbers,
     count_with_laws,
@@ -77,9 +77,7 @@ def real_return(memory: Any, numbers: np.ndarray, size: int, start: np.ndarray) 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_imagined_returns_are_close_to_those_of_the_task(size: int) -> None:
     memory, rng = a_memory(), np.random.default_rng(size)
-    model = fitted_model(memory, rng)
-    assert model is not None
-    imagined = Imagined(memory, model, size, LIMIT)
+    imagined = Imagined(memory, fitted_models(memory, rng), size, LIMIT)
     pairs = []
     for _ in range(40):
         numbers, start = rng.normal(size=count_with_laws(2, size, 1)), rng.uniform(-1.0, 1.0, 2)
@@ -92,12 +90,31 @@ def test_imagined_returns_are_close_to_those_of_the_task(size: int) -> None:
 
 def test_trials_end_in_the_model_where_they_ended_in_the_task() -> None:
     memory = a_memory()
-    model = fitted_model(memory, np.random.default_rng(1))
-    assert model is not None
+    model, other, *_ = fitted_models(memory, np.random.default_rng(1))
+    assert (model.planes != other.planes).any(), "their hinges differ"
     assert model.ends_high.tolist() == [1.0, 0.0], "x has a cliff, v has none"
     assert model.ends_low.tolist() == [0.0, 0.0]
     assert model.last == -10.0
-    assert fitted_model(a_memory(trials=1), np.random.default_rng(1)) is None, "too few steps"
+    assert len(model.ends) == 0
+    assert fitted_models(a_memory(trials=1), np.random.default_rng(1)) == [], "too few steps"
+
+
+def test_ends_that_no_side_explains_are_found_by_a_regression() -> None:
+    """Trials end outside a ring that is tilted, as by the height of a tip."""
+    memory, rng = a_memory(), np.random.default_rng(3)
+
+    def beyond(rows: np.ndarray) -> np.ndarray:
+        return (rows**2).sum(axis=1) + rows[:, 0] * rows[:, 1] > 3.0
+
+    noted, n = memory.experience, int(memory.status["noted"][0])
+    noted.after[:n] = rows = rng.normal(size=(n, 2))
+    noted.ended[:n] = beyond(rows)
+    memory.seen.centre[:], memory.seen.spread[:] = 0.0, 1.0
+    model, new = fitted_models(memory, rng)[0], rng.normal(size=(500, 2))
+    assert not np.hstack([model.ends_low, model.ends_high]).any()
+    told = np.array([_is_end(model.ends, s) for s in new])
+    assert told.sum() > 20
+    assert (told == beyond(new)).mean() > 0.97
 
 
 @given(st.integers(1, 4), st.integers(1, 5), st.integers(1, 2), st.integers(0, 10**6))

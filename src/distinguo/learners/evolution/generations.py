@@ -186,7 +186,7 @@ def try_longer(agent: Agent, cut: float) -> None:
     if status["cut"] >= settings.longer and status["horizon"] < status["limit"]:
         status["horizon"], status["cut"] = min(2 * int(status["horizon"]), int(status["limit"])), 0
         begin_level(memory)
-    elif not memory.facts["amounts"][0] and status["stalled"] >= settings.patience and is_near(memory):
+    elif not memory.facts["amounts"][0] and status["stalled"] >= settings.patience and not is_far(memory):
         add_trials(agent)
 
 
@@ -199,10 +199,10 @@ def add_trials(agent: Agent) -> None:
         begin_level(agent.memory)
 
 
-def is_near(memory: EvolutionMemory) -> bool:
-    """Whether the search has come at least half the way to the target; True if there is none."""
+def is_far(memory: EvolutionMemory, name: str = "highest") -> bool:
+    """Whether a search has come less than half the way to the target; False if there is none."""
     status = memory.status[0]
-    return not status["highest"] - status["base"] < NEAR * (target_of(memory) - status["base"])
+    return bool(status[name] - status["base"] < NEAR * (target_of(memory) - status["base"]))
 
 
 def may_have_more(memory: EvolutionMemory, settings: EvolutionSettings) -> bool:
@@ -231,7 +231,7 @@ def has_collapsed(memory: EvolutionMemory) -> bool:
 def has_stalled(agent: Agent) -> bool:
     """Whether it is time to restart: sooner where the target is far and returns differ, as others may do better."""
     memory, settings = agent.memory, agent.settings
-    far = not is_near(memory) and memory.status["noise"][0] > 0.0
+    far = is_far(memory) and memory.status["noise"][0] > 0.0
     return bool(
         memory.status["stalled"][0] >= (min(settings.patience, settings.stall) if far else settings.stall)
     )

@@ -21,6 +21,7 @@ from distinguo.learners.evolution.generations import (
     has_collapsed,
     has_stalled,
     is_behind,
+    is_far,
     map_of_numbers,
     standardise,
     surely,
@@ -41,11 +42,12 @@ from distinguo.search.races import HOPELESS, is_hopeless
 
 WAIT, CLAIM, ON = "wait", "claim", "on"  #: what follows a trial of a test
 PAYS = 2.5  #: standard errors by which more regions must be better, in trials from the same starts
+WORTH = 0.005  #: share by which more regions must be better, of what the best map gains over random laws
 SLICE = 30_000  #: steps of a search before it is challenged, at the least, and then between two comparisons
 LONGEST = 4  #: slices that a search which challenges another may always have; else it has as many steps as the other
 EARLIEST = 2  #: slices before it may be given up
-#: Pairs of trials that decide while both maps are far from the target: for a map as large, and for a larger one.
-FEWEST_OF_EQUAL, FEWEST_OF_LARGER = 2, 5
+#: Trials that decide while both maps are far from the target: that a map is worse, and that it is better.
+FEWEST_IF_WORSE, FEWEST_IF_FAR = 2, 5
 #: Times the way from the mean return to the least in the last long test: a larger loss of one trial ends a test.
 FAR_BELOW = 3.0
 AROUND_BEST = 0.3  #: width of a search around the best map, relative to a fresh one
@@ -127,9 +129,9 @@ def begin_law_search(agent: Agent, size: int) -> None:
 
 
 def begin_search_around_best(agent: Agent) -> None:
-    """Begin a search around the best map, which a model proposed; without one, a search for one law."""
+    """Begin a search around the best map, which a model proposed; for one law if it is far from the target."""
     memory = agent.memory
-    if not np.isfinite(memory.status["best"][0]):
+    if not np.isfinite(memory.status["best"][0]) or is_far(memory, "best"):
         standardise_again(memory)
         begin_law_search(agent, 1)
         return
@@ -186,12 +188,13 @@ def is_slice_over(agent: Agent) -> bool:
 
 
 def _set_tested(memory: EvolutionMemory) -> None:
-    """Make the map that is tried next in a test: the one at the centre and the best one take turns."""
-    status = memory.status[0]
-    if status["place"] == 0:
+    """Make the map that is tried next in a test: the one at the centre, or a proposal."""
+    if memory.status["place"][0] == 0:
         _set_map(memory, "central", *_tested(memory))
         memory.seen.visits[:] = 0
-    copy_candidate(memory, "best" if status["place"] % 2 else "central", "candidate")
+        if not np.isfinite(memory.status["best"][0]):
+            memory.status["known"] = 0
+    copy_candidate(memory, "central", "candidate")
 
 
 def _tested(memory: EvolutionMemory) -> tuple[np.ndarray, int]:
@@ -204,41 +207,46 @@ def _tested(memory: EvolutionMemory) -> tuple[np.ndarray, int]:
     return memory.distribution.mean[: int(status["numbers"])], int(status["prototypes"])
 
 
-def _keep(memory: EvolutionMemory) -> None:
-    """Make what is tested the best map."""
+def _keep(memory: EvolutionMemory, count: int) -> None:
+    """Make what is tested the best map, with the returns of so many trials."""
     numbers, _ = _tested(memory)
     memory.laws.numbers[1, : len(numbers)] = numbers
+    memory.laws.record[:count] = memory.candidates.tests[:count]
+    memory.status["best"], memory.status["known"] = memory.candidates.tests[:count].mean(), count
     copy_candidate(memory, "central", "best")
 
 
 def after_law_test(agent: Agent, gained: float) -> str:
-    """Note the return of a trial of a test: whether to wait for more, to claim the task, or to go on."""
+    """Note the return of a trial of a test: whether to wait for more, to claim the task, or to go on.
+
+    The best map is not run again: its returns from the same starts are known.
+    """
     memory, settings = agent.memory, agent.settings
     status, candidates = memory.status[0], memory.candidates
-    place, known = int(status["place"]), np.isfinite(status["best"])
-    (candidates.tried if place % 2 else candidates.tests)[place // 2] = gained
-    status["place"] += 1 if known else 2  # there may be no best map yet
-    if status["place"] % 2:
-        return WAIT
-    count, most = int(status["place"]) // 2, 1 if memory.facts["once"][0] else settings.tests
+    count, known = int(status["place"]), np.isfinite(status["best"])
+    candidates.tests[count - 1] = gained
+    most = 1 if memory.facts["once"][0] else settings.tests
     own, target = candidates.tests[:count], target_of(memory)
-    gains = own - candidates.tried[:count] if known else np.zeros(count)
-    if count < most and not _is_decided(memory, count, known):
+    shared = min(count, int(status["known"]))
+    gains = own[:shared] - memory.laws.record[:shared]
+    if count < most and not _is_decided(memory, own, gains):
         return WAIT
-    memory.laws.gains[:] = gains.mean(), gains.std(ddof=1) / np.sqrt(count) if count > 1 else 0.0
+    memory.laws.gains[:] = 0.0
+    if known:
+        memory.laws.gains[:] = gains.mean(), gains.std(ddof=1) / np.sqrt(shared) if shared > 1 else 0.0
     better = not known or _is_better(memory)
     status["fruitless"] = 0 if better else status["fruitless"] + bool(status["proposed"])
     if better:
-        status["best"] = own.mean()
-        _keep(memory)
-    if count >= FEWEST_OF_LARGER:
-        both = own if not known else np.concatenate([own, candidates.tried[:count]])
-        status["low"] = min(both.min(), status["best"])
-    elif count == most and not status["challenges"] and not status["proposed"]:  # luck hides what is better
+        _keep(memory, count)
+    if count >= FEWEST_IF_FAR:
+        status["low"] = min(memory.laws.record[: int(status["known"])].min(), status["best"])
+    if count == most and not (
+        better or status["challenges"] or status["proposed"]
+    ):  # luck hides what is better
         add_trials(agent)
     if count == most and surely(own, settings.margin) >= target:
         if (not known and status["reached"]) or own.std() == 0.0:
-            _keep(memory)
+            _keep(memory, count)
             return CLAIM
         status["reached"] = status["reached"] or steps_so_far(agent)
     elif not known:
@@ -260,29 +268,40 @@ def begin_last_test(memory: EvolutionMemory) -> None:
     set_proposal(memory, memory.laws.numbers[1, :n].copy(), size)
 
 
-def _is_decided(memory: EvolutionMemory, count: int, known: bool) -> bool:
+def _is_decided(memory: EvolutionMemory, own: np.ndarray, gains: np.ndarray) -> bool:
     """Whether more trials would hardly change which map is better; less is enough while the target is far."""
-    status = memory.status[0]
-    own, other, target = memory.candidates.tests[:count], memory.candidates.tried[:count], target_of(memory)
-    if not known:
+    status, target, count = memory.status[0], target_of(memory), len(own)
+    if not len(gains):  # there is no best map yet
         return count >= FEWEST and not own.mean() >= target
-    gains, larger = own - other, memory.central.size > memory.best.size
-    promising = larger and gains.mean() > 0.0
     if gains.min() < -FAR_BELOW * (status["best"] - status["low"]):
         return True
-    far = max(own.max(), other.max()) < target
-    if far and count >= (FEWEST_OF_LARGER if promising else FEWEST_OF_EQUAL):
+    if is_hopeless(gains) and own.mean() < status["best"]:
         return True
-    sure = larger and count >= FEWEST_OF_LARGER and gains.mean() > PAYS * gains.std(ddof=1) / np.sqrt(count)
-    better = sure or (not larger and is_hopeless(-gains))
-    return (is_hopeless(gains) or better) and (np.isnan(target) or is_behind(own, target))
+    far = max(own.max(), memory.laws.record[: len(gains)].max()) < target
+    if far and gains.mean() <= 0.0:
+        return count >= FEWEST_IF_WORSE
+    if count < max(FEWEST_IF_FAR, int(status["known"])):  # what is better runs from all known starts
+        return False
+    if far:
+        return True
+    if memory.central.size > memory.best.size:
+        better = gains.mean() > PAYS * gains.std(ddof=1) / np.sqrt(len(gains))
+    else:
+        better = is_hopeless(-gains)
+    return better and (np.isnan(target) or is_behind(own, target))
 
 
 def _is_better(memory: EvolutionMemory) -> bool:
     """Whether the map at the centre gains over the best one in the last test; a larger one must do so surely."""
     if memory.central.size > memory.best.size:
-        return _gains_surely(memory)
+        return _gains_surely(memory) and bool(memory.laws.gains[0] > _worth(memory))
     return bool(memory.laws.gains[0] > 0.0)
+
+
+def _worth(memory: EvolutionMemory) -> float:
+    """The least gain for which one more law pays."""
+    status = memory.status[0]
+    return float(WORTH * max(status["best"] - status["base"], 0.0))
 
 
 def _gains_surely(memory: EvolutionMemory) -> bool:

@@ -162,17 +162,17 @@ class Evolution(Learner):
         status["claimed"] = 0
         begin_counting(agent.progress)
         (set_law_trial if has_laws(memory) else _set_trial)(agent)
-        place, start = int(status["place"]), agent.progress.now
+        place, start, starts = int(status["place"]), agent.progress.now, candidates.starts
         is_new = status["phase"] in (WARM_UP, CENTRE) or (
             status["phase"] == GENERATION and status["candidate"] == 0
         )
-        if status["phase"] == CENTRE and has_laws(memory):  # two maps have the same starts
-            place, is_new = place // 2, place % 2 == 0
+        if status["phase"] in (CENTRE, SHRINK) and has_laws(memory):
+            starts, is_new = memory.laws.starts, place >= status["known"]
         if memory.facts["common"][0] and not is_new:
-            start[:] = candidates.starts[place]
+            start[:] = starts[place]
         else:
             at_speed(draw_start, agent.world)(agent.world, agent.rng, start)
-            candidates.starts[place % len(candidates.starts)] = start
+            starts[place % len(starts)] = start
         seen.low[:], seen.high[:] = np.inf, -np.inf
         status["begun"] += has_laws(memory)
 
@@ -227,7 +227,7 @@ class Evolution(Learner):
 
     def states_needed(self, memory: EvolutionMemory) -> np.ndarray:
         """Return the starts that trials may begin from again."""
-        return memory.candidates.starts
+        return np.concatenate([memory.candidates.starts, memory.laws.starts])
 
     def checked(self, memory: EvolutionMemory, fresh: EvolutionMemory) -> EvolutionMemory:
         """Check a memory from a file."""
@@ -257,9 +257,9 @@ def _conclude(agent: Agent, gained: float, ended: bool) -> None:
     memory, length = agent.memory, int(agent.progress.counts["length"][0])
     status, candidates = memory.status[0], memory.candidates
     place = int(status["place"])
-    if status["phase"] != CENTRE or not has_laws(memory):
-        status["place"] += 1
+    status["place"] += 1
     if status["phase"] == WARM_UP:
+        status["base"] += (gained - status["base"]) / (place + 1)
         if place + 1 >= agent.settings.warm_up and not _is_too_little(agent, place + 1):
             set_first_limit(agent)
             if has_laws(memory):

@@ -113,6 +113,7 @@ STATUS = np.dtype(
         ("proposals", np.int64),  # of models so far
         ("fruitless", np.int64),  # the latest of them that were no better than the best map
         ("again", np.int64),  # steps of all trials when a model is asked next
+        ("known", np.int64),  # returns of the best map from the starts of tests
         ("reached", np.int64),  # steps of all trials when the best map reached the target; 0 before
         ("sigma", np.float64),  # the width of the distribution
         ("level", np.float64),  # the mean return of the better halves, smoothed
@@ -184,6 +185,8 @@ class LawTables(NamedTuple):
     gains: Annotated[
         np.ndarray, field(float, 2)
     ]  #: of the map at the centre over the best one: mean, standard error
+    starts: Annotated[np.ndarray, field(float, "tests", "width")]  #: that tests have in common
+    record: Annotated[np.ndarray, field(float, "tests")]  #: the returns of the best map from them
 
 
 class NotedSteps(NamedTuple):
@@ -241,6 +244,7 @@ def fresh_evolution_memory(
         "trials": max(settings.trials, settings.most_trials, settings.tests),
         "amounts": amounts,
         "affine": dimensions + 1,
+        "tests": settings.tests if amounts else 0,
         **_rooms_of_experience(dimensions, amounts),
     }
     one = prototype_map(np.zeros((1, dimensions)), [0], np.ones(dimensions), MOST_PROTOTYPES)
@@ -286,6 +290,7 @@ def checked_evolution_memory(memory: EvolutionMemory, fresh: EvolutionMemory) ->
         "trials": trials,
         "amounts": fresh.laws.box.shape[1],
         "affine": fresh.laws.best.shape[2],
+        "tests": len(fresh.laws.record),
         "rows": len(fresh.experience.reward),
         "firsts": len(fresh.experience.first),
     }
@@ -325,6 +330,7 @@ def _check_status(memory: EvolutionMemory, sizes: dict[str, int]) -> None:
         "trials": sizes["trials"],
         "dropped": memory.central.size,
         "proposed": MOST_PROTOTYPES,
+        "known": sizes["tests"],
     }
     for name, value in zip(STATUS.names or (), status, strict=True):
         if not -1 <= value <= most.get(name, MOST) if STATUS[name].kind == "i" else np.isnan(value):
@@ -361,8 +367,7 @@ def _check_search(memory: EvolutionMemory, dimensions: int) -> None:
     sized |= (
         amounts > 0 and status["proposed"] > 0 and status["numbers"] == size == 0
     )  # no search by trials yet
-    both = 2 if amounts and phase == CENTRE else 1  # the map at the centre and the best one take turns
-    placed = 0 <= status["place"] < both * len(candidates.starts)
+    placed = 0 <= status["place"] < len(candidates.starts)
     drawn = phase != GENERATION or 0 <= status["candidate"] < len(candidates.drawn)
     left_out = phase != SHRINK or (0 <= status["dropped"] < memory.central.size and memory.central.size > 1)
     if not (sized and placed and drawn and left_out):

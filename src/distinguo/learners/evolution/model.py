@@ -8,6 +8,7 @@ is only a proposal: what counts are trials in the task itself, and these improve
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +21,11 @@ from distinguo.seam import kernel
 
 HINGES = 100  #: features that bend at a plane between observed points
 MOST_FOR_PRODUCTS = 24  #: inputs up to which products of two are features, too
-RIDGE = 1e-7  #: the penalty of the regression, relative to the number of rows
+RIDGES = 10.0 ** np.arange(-9, 0)  #: penalties of the regression, relative to the number of rows
 COVERED = 0.02  #: share of the trials' ends below which a side of the box of observations explains nothing
+UNEXPLAINED = 0.1  #: share of the ends that no side explains, above which there is a regression instead
+NEWTON_STEPS, END_RIDGE = 20, 0.1  #: of the logistic regression of where trials end
+MODELS = 4  #: that imagine trials in turn
 FEWEST_ROWS = 100  #: steps before there is a model
 
 
@@ -35,6 +39,7 @@ class TaskModel(NamedTuple):
     high: np.ndarray
     ends_low: np.ndarray  #: (dimensions,) whether a trial ends beyond that side
     ends_high: np.ndarray
+    ends: np.ndarray  #: of an observation and its products: a trial also ends where their sum is positive
     last: float  #: the mean reward of a step that ended a trial
     least: float  #: the extreme rewards
     most: float
@@ -61,33 +66,68 @@ def work_of_step(memory: EvolutionMemory) -> int:
     return (1 + inputs + products + HINGES) * (dimensions + 1) + inputs * HINGES
 
 
-def fitted_model(memory: EvolutionMemory, rng: Generator) -> TaskModel | None:
-    """Fit the model; None if there is too little to learn from."""
+def fitted_models(memory: EvolutionMemory, rng: Generator) -> list[TaskModel]:
+    """Fit models that differ in their hinges; none if there is too little to learn from.
+
+    A law that seems good to one of them may exploit its errors; those of several are not the same.
+    """
     known, seen = rows_of(memory), memory.seen
     going = known.ended == 0
-    if going.sum() < FEWEST_ROWS:
-        return None
+    if len(going) < FEWEST_ROWS:
+        return []
     low, high = memory.laws.box
     before, after = (known.before - seen.centre) / seen.spread, (known.after - seen.centre) / seen.spread
     taken = (known.amounts - (low + high) / 2.0) / ((high - low) / 2.0)
     inputs = np.ascontiguousarray(np.hstack([before, taken]))
-    planes = rng.standard_normal((inputs.shape[1], HINGES)) / np.sqrt(inputs.shape[1])
-    offsets = -np.einsum("hi,ih->h", inputs[rng.integers(len(inputs), size=HINGES)], planes)
-    features = _features(inputs, planes, offsets)[going]
-    wanted = np.hstack([after - before, known.reward[:, None]])[going]
-    squares = features.T @ features
-    squares[np.diag_indices_from(squares)] += RIDGE * (len(features) + np.diag(squares).mean())
-    weights = np.ascontiguousarray(np.linalg.solve(squares, features.T @ wanted))
     lowest = np.minimum(before.min(axis=0), after[going].min(axis=0))
     highest = np.maximum(before.max(axis=0), after[going].max(axis=0))
-    sides = (lowest, highest, *_sides_of_ends(after[~going], lowest, highest))
     last = 0.0 if going.all() else float(known.reward[~going].mean())
     extremes = float(known.reward.min()), float(known.reward.max())
-    return TaskModel(planes, offsets, weights, *sides, last, *extremes)
+    sides = lowest, highest, *_ends(after, going, lowest, highest)
+    return [
+        TaskModel(*_regression(inputs, going, after - before, known.reward, rng), *sides, last, *extremes)
+        for _ in range(MODELS)
+    ]
 
 
-def _sides_of_ends(ends: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sides of the box of observations beyond which trials ended: as few as explain the ends."""
+def _regression(
+    inputs: np.ndarray, going: np.ndarray, changes: np.ndarray, rewards: np.ndarray, rng: Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Hinges, and the weights of all features; rewards where trials ended are another matter."""
+    planes = rng.standard_normal((inputs.shape[1], HINGES)) / np.sqrt(inputs.shape[1])
+    offsets = -np.einsum("hi,ih->h", inputs[rng.integers(len(inputs), size=HINGES)], planes)
+    features = np.hstack([_even_features(inputs), np.maximum(inputs @ planes + offsets, 0.0)])
+    if going.all():
+        return planes, offsets, _ridge(features, np.hstack([changes, rewards[:, None]]))
+    weights = _ridge(features, changes), _ridge(features[going], rewards[going, None])
+    return planes, offsets, np.hstack(weights)
+
+
+def _ridge(features: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Ridge regressions, each with the penalty of the least generalised cross-validation (Golub, Heath and Wahba)."""
+    count, size = len(features), np.sqrt((features**2).mean(axis=0))
+    size[size == 0.0] = 1.0
+    features = features / size
+    values, vectors = np.linalg.eigh(features.T @ features)
+    values = np.maximum(values, 0.0)
+    turned = vectors.T @ (features.T @ wanted)
+    squares, best = (wanted**2).sum(axis=0), np.full(wanted.shape[1], np.inf)
+    weights = np.zeros_like(turned)
+    for penalty in RIDGES * count:
+        shrunk = turned / (values + penalty)[:, None]
+        left = squares - (2.0 * shrunk * turned - values[:, None] * shrunk**2).sum(axis=0)
+        free = count - (values / (values + penalty)).sum()
+        error = np.maximum(left, 0.0) / max(free, 1.0) ** 2
+        weights = np.where(error < best, shrunk, weights)
+        best = np.minimum(error, best)
+    return np.ascontiguousarray((vectors @ weights) / size[:, None])
+
+
+def _ends(
+    after: np.ndarray, going: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What explains the ends of trials: as few sides of the box of observations as do, or else a regression."""
+    ends = after[~going]
     beyond = np.hstack([ends < low, ends > high])
     chosen = np.zeros(beyond.shape[1])
     left = np.ones(len(ends), dtype=bool)
@@ -98,15 +138,31 @@ def _sides_of_ends(ends: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple
         side = int(counts.argmax())
         chosen[side] = 1.0
         left &= ~beyond[:, side]
-    return chosen[: len(low)].copy(), chosen[len(low) :].copy()
+    if left.sum() > UNEXPLAINED * len(ends):
+        return np.zeros(len(low)), np.zeros(len(low)), _fitted_ends(after, 1.0 - going)
+    return chosen[: len(low)].copy(), chosen[len(low) :].copy(), np.zeros(0)
 
 
-def _features(inputs: np.ndarray, planes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def _fitted_ends(after: np.ndarray, ended: np.ndarray) -> np.ndarray:
+    """A logistic regression of whether a trial ended, on what was observed then and its products."""
+    features = _even_features(after)
+    weights = np.zeros(features.shape[1])
+    weights[0] = -1.0
+    for _ in range(NEWTON_STEPS):
+        chances = 1.0 / (1.0 + np.exp(-np.clip(features @ weights, -30.0, 30.0)))
+        slope = features.T @ (chances - ended) + END_RIDGE * weights
+        bend = (features * (chances * (1.0 - chances))[:, None]).T @ features
+        bend[np.diag_indices_from(bend)] += END_RIDGE
+        weights -= np.linalg.solve(bend, slope)
+    return weights
+
+
+def _even_features(inputs: np.ndarray) -> np.ndarray:
+    """One, the numbers, and their products."""
     count, width = inputs.shape
     columns = [np.ones((count, 1)), inputs]
     if width <= MOST_FOR_PRODUCTS:
         columns += [inputs[:, i : i + 1] * inputs[:, i:] for i in range(width)]
-    columns.append(np.maximum(inputs @ planes + offsets, 0.0))
     return np.hstack(columns)
 
 
@@ -120,6 +176,7 @@ class WorkSpace(NamedTuple):
     x: np.ndarray  #: (inputs,) the same with the amounts
     hinges: np.ndarray
     change: np.ndarray  #: (dimensions + 1,) of the observation, and the reward
+    taken: np.ndarray  #: (1,) steps so far
 
 
 class ImaginedMap(NamedTuple):
@@ -155,6 +212,7 @@ def imagine(
             length += 1
             r = model.last if ended else min(model.most, max(model.least, room.change[dimensions]))
             total += 1.0 if hold else r
+        room.taken[0] += length
     return total / starts.shape[0]
 
 
@@ -222,9 +280,11 @@ def _predict_bends(model: TaskModel, room: WorkSpace, f: int) -> None:
 @kernel
 def _move(model: TaskModel, room: WorkSpace) -> bool:
     """Go to the predicted observation, which stays among those observed; whether the trial ends there."""
-    s, change, ended = room.s, room.change, False
+    s, change = room.s, room.change
     for i in range(len(s)):
         s[i] += change[i]
+    ended = _is_end(model.ends, s)
+    for i in range(len(s)):
         if s[i] < model.low[i]:
             ended = ended or model.ends_low[i] > 0.0
             s[i] = model.low[i]
@@ -234,15 +294,29 @@ def _move(model: TaskModel, room: WorkSpace) -> bool:
     return ended
 
 
-class Imagined:
-    """The imagined return of the numbers of a search, from some starts."""
+@kernel
+def _is_end(weights: np.ndarray, s: np.ndarray) -> bool:
+    """Whether a trial ends there by the regression; without weights, none does."""
+    if not len(weights):
+        return False
+    score, f, n = weights[0], 1 + len(s), len(s)
+    for i in range(n):
+        score += weights[1 + i] * s[i]
+        for k in range(i, n if len(weights) > 1 + n else i):
+            score += weights[f] * s[i] * s[k]
+            f += 1
+    return bool(score > 0.0)
 
-    def __init__(self, memory: EvolutionMemory, model: TaskModel, size: int, steps: int) -> None:
+
+class Imagined:
+    """The imagined return of the numbers of a search, from some starts; models of other hinges take turns."""
+
+    def __init__(self, memory: EvolutionMemory, models: Sequence[TaskModel], size: int, steps: int) -> None:
         dimensions, amounts = len(memory.seen.centre), int(memory.facts["amounts"][0])
-        self.model, self.steps, self.hold = model, steps, bool(memory.facts["hold"][0])
+        self.models, self.steps, self.hold = models, steps, bool(memory.facts["hold"][0])
         self.shape = (size, amounts, dimensions + 1)
         self.products = dimensions + amounts <= MOST_FOR_PRODUCTS
-        self.room = WorkSpace(*map(np.zeros, (dimensions, dimensions + amounts, HINGES, dimensions + 1)))
+        self.room = WorkSpace(*map(np.zeros, (dimensions, dimensions + amounts, HINGES, dimensions + 1, 1)))
 
     def __call__(self, numbers: np.ndarray, starts: np.ndarray) -> float:
         """The mean return from these starts."""
@@ -251,4 +325,10 @@ class Imagined:
         places, widths = prototypes_of_numbers(numbers[:borders], affine - 1, size)
         laws = numbers[borders:].reshape(self.shape) * law_scale(affine - 1)
         given = ImaginedMap(*map(np.ascontiguousarray, (places, widths, laws)))
-        return float(imagine(given, starts, self.steps, self.model, self.room, self.hold, self.products))
+        total, models = 0.0, self.models
+        for k in range(min(len(models), len(starts))):
+            some = starts[k :: len(models)]
+            total += len(some) * imagine(
+                given, some, self.steps, models[k], self.room, self.hold, self.products
+            )
+        return float(total / len(starts))

@@ -16,7 +16,7 @@ from distinguo.learners.evolution.memory import CENTRE, EvolutionMemory
 from distinguo.learners.evolution.model import (
     FEWEST_ROWS,
     Imagined,
-    fitted_model,
+    fitted_models,
     rows_of,
     work_of_step,
 )
@@ -81,15 +81,15 @@ def propose_laws(agent: Agent, fixed: bool) -> bool:
     usual = min(steps, int(TIMES_USUAL * status["noted"] / max(1, status["begun"])))
     if POPULATION * FEWEST_STARTS * usual * work_of_step(memory) > MOST_WORK:
         return False
-    model = fitted_model(memory, agent.rng)
-    if model is None:
+    models = fitted_models(memory, agent.rng)
+    if not models:
         return False
     centre, size, width, generations = _beginning(agent)
     known = rows_of(memory)
     starts = (known.first - memory.seen.centre) / memory.seen.spread
     count = int(np.clip(STEPS_OF_GENERATION // (POPULATION * usual), FEWEST_STARTS, MOST_STARTS))
     numbers = _searched(
-        agent, Imagined(memory, model, size, steps), starts, count, (centre, width, generations)
+        agent, Imagined(memory, models, size, steps), starts, count, (centre, width, generations)
     )
     set_proposal(memory, numbers, size)
     status["proposals"] += 1
@@ -146,9 +146,12 @@ def _searched(
     rng, (centre, width, generations) = agent.rng, begin
     made: Any = CMA(mean=centre, sigma=width, population_size=POPULATION, seed=int(rng.integers(2**31)))
     for _ in range(generations):
+        imagined.room.taken[:] = 0.0
         some = np.ascontiguousarray(starts[rng.permutation(len(starts))[:count]])
         drawn = [made.ask() for _ in range(POPULATION)]
         losses = [-imagined(numbers, some) for numbers in drawn]
         made.tell([(x, loss if np.isfinite(loss) else WORST) for x, loss in zip(drawn, losses, strict=True)])
+        share = STEPS_OF_GENERATION / max(1.0, imagined.room.taken[0])
+        count = int(np.clip(count * share, FEWEST_STARTS, MOST_STARTS))
     numbers: np.ndarray = made.mean
     return numbers
