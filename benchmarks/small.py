@@ -267,9 +267,8 @@ def groups(rows: list[Row], task: str) -> list[tuple[str, list[Row]]]:
 def interval(values: np.ndarray) -> tuple[float, float, float]:
     """The interquartile mean over seeds with a bootstrap interval of 95 %."""
     rng = np.random.default_rng(0)
-    drawn = rng.choice(values, (2_000, len(values)))
-    means = np.array([interquartile_mean(one[:, None])[0] for one in drawn])
-    low, high = np.quantile(means, [0.025, 0.975])
+    drawn = rng.choice(values, (len(values), 2_000))
+    low, high = np.quantile(interquartile_mean(drawn), [0.025, 0.975])
     return float(interquartile_mean(values[:, None])[0]), float(low), float(high)
 
 
@@ -320,7 +319,7 @@ def draw(rows: list[Row]) -> None:
     looks = dict(zip(KINDS, zip("oDs^*", HUES, strict=False), strict=True))
     named: dict[str, Any] = {}
     for axes in panels[len(shown) :]:
-        axes.set_visible(False)
+        axes.set_axis_off()
     for axes, task in zip(panels, shown, strict=False):
         for kind, own in groups(rows, task):
             mark, colour = looks[kind]
@@ -335,8 +334,9 @@ def draw(rows: list[Row]) -> None:
         dress(axes, "numbers that the controller is made of", "mean return")
     words = [KINDS[kind] for kind in KINDS if kind in named]
     handles = [named[kind] for kind in KINDS if kind in named]
-    panels[0].legend(handles, words, fontsize=SMALL - 1, framealpha=0.0, loc="lower right")
-    entitle(figure, "Return against size; dotted: the figure to reach")
+    free, place = (panels[-1], "center") if len(panels) > len(shown) else (panels[0], "lower right")
+    free.legend(handles, words, fontsize=SMALL - 1, framealpha=0.0, loc=place)
+    entitle(figure, "Return against size; dotted: to reach")
     figure.savefig(PICTURE, dpi=160)
 
 
@@ -361,9 +361,10 @@ def main() -> None:
                 for row in RUNS[options.kind](task, seed, options.teachers):
                     append(TABLE, [row], Row._fields)
                     print(row, flush=True)
-    rows, text = read(TABLE, Row), PAGE.read_text()
-    head, rest = text.split(BEGIN)
-    PAGE.write_text(f"{head}{BEGIN}\n{table(rows)}\n{END}{rest.split(END)[1]}")
+    rows = read(TABLE, Row)
+    made = table(rows)
+    head, rest = PAGE.read_text().split(BEGIN)
+    PAGE.write_text(f"{head}{BEGIN}\n{made}\n{END}{rest.split(END)[1]}")
     draw(rows)
 
 

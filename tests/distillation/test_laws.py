@@ -47,7 +47,7 @@ def test_a_law_of_a_car_is_distilled(tmp_path: Path) -> None:
         return [float(np.clip(40.0 * s[1] + 0.1, -1.0, 1.0))]
 
     small = dg.distil(
-        teacher, "MountainCarContinuous-v0", out=tmp_path / "run", settings={"learner.steps": 120_000}
+        teacher, "MountainCarContinuous-v0", out=tmp_path / "run", settings={"learner.steps": 240_000}
     )
     assert small.kept
     run = open_run(tmp_path / "run")

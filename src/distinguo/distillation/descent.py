@@ -391,17 +391,17 @@ class Descent:
         """Return the best map of a size: fitted from scratch and from a larger one, and raced if needed."""
         race = Race(self.trials, self.lesson, self.fresh(self.settings.starts), self.rng)
         if size == 1 and before is not None:  # always the same action
-            return self._measured(race.best_of(self._constant(before)).map, target, fitted=True)
+            return self.measured(race.best_of(self._constant(before)).map, target, fitted=True)
         first = race.best_of(self.fits(size, before))
         budget = self.trials.count.steps + SHARE * max(0, self.settings.steps - self.trials.count.steps)
-        best = self._measured(first.map, target, fitted=True)
+        best = self.measured(first.map, target, fitted=True)
         for _ in range(MEASURES):
             if best.kept or not self.settings.race or self.stopped:
                 break
             raced = self._raced(race, race.measured(best.map), Limits(target, patience, budget))
             if raced is None:
                 break
-            better = self._measured(raced.map, target, fitted=False)
+            better = self.measured(raced.map, target, fitted=False)
             best = max(best, better, key=lambda one: float(one.compared.mean()))
         if self.settings.aggregate:
             self.learn_from(self.trials.follow(best.map, self.fresh(self.settings.trials)))
@@ -411,7 +411,7 @@ class Descent:
         alone = before.only([0])
         return [alone.changed(set_action, 0, a) for a in range(len(self.trials.spec.actions))]
 
-    def _measured(self, map_: PrototypeMap, target: TargetReturn, fitted: bool) -> BestOfSize:
+    def measured(self, map_: PrototypeMap, target: TargetReturn, fitted: bool) -> BestOfSize:
         """Run a map from new starts."""
         starts = self.fresh(TRIALS)
         candidate = Candidate(map_, self.trials.judge([Contender(map_, starts)])[0])

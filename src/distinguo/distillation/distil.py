@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -24,8 +25,16 @@ from distinguo.distillation.descent import (
     threshold_of,
 )
 from distinguo.distillation.fidelity import Fidelity, Gained, fidelity_of
+from distinguo.distillation.law_maps import SIZES, FoundLaws, LawSearch
 from distinguo.distillation.ledger import RECORD, BudgetEndedError, Count, Ledger
-from distinguo.distillation.levels import Levelled, levelled, levels_of_run, without_unused
+from distinguo.distillation.levels import (
+    AmountTeacher,
+    Levelled,
+    ShownAmounts,
+    levelled,
+    levels_of_run,
+    without_unused,
+)
 from distinguo.distillation.teachers import Policy, Teacher, teacher_of, watched
 from distinguo.distillation.trials import Followed, Trials, trials_of
 from distinguo.errors import DistinguoError, attempt, checks_names, counted, path_from, shown, whole_number
@@ -44,6 +53,7 @@ from distinguo.search.maps import PrototypeMap, controller_of
 from distinguo.search.prices import STARTS, neighbouring_prototypes, prices
 from distinguo.search.races import Candidate, Contender
 from distinguo.settings import checked
+from distinguo.tasks.amounts import MOST_LAWS, with_laws
 from distinguo.tasks.gym.probe import steps_of_probes
 from distinguo.tasks.gym.source import one_of_vector
 from distinguo.tasks.spec import CATEGORIES, Hold, TaskSpec
@@ -52,7 +62,7 @@ from distinguo.versions import software
 
 #: The shares of the budget up to which steps are taken to learn, to confirm a map, to follow the teacher, also with
 #: continuous actions, to follow the map, and to find what their differences cost; prices may take all the rest.
-LEARNING, CONFIRMING, TAUGHT, AMOUNTS, COMPARED, PRICED = 0.9, 0.95, 0.96, 0.97, 0.98, 0.99
+LAWS, LEARNING, CONFIRMING, TAUGHT, AMOUNTS, COMPARED, PRICED = 0.75, 0.9, 0.95, 0.96, 0.97, 0.98, 0.99
 HOLDING = 2_000  #: steps after which a trial that should never end counts as a success
 TOGETHER = 10  #: trials of a confirmation that are run side by side
 MARGIN = 0.1  #: around the observed extent, as a share of it
@@ -230,7 +240,7 @@ def distilled(wish: Wish, ledger: Ledger, watch: Watch | None = None) -> Distill
                     levels_of_run(thing, task, of_table(changes, "task")),
                     lambda spec, returns: target_return(spec, returns, wish.keep, known.keep, CAP)[0],
                     numbers=isinstance(thing, Run | Teacher),
-                    may_have_laws=known.laws,
+                    search=partial(_searched, wish, watch) if known.laws else None,
                     ledger=ledger,
                 )
             configuration = _configured(found.spec, found.teacher, wish.seed, wish.regions, changes)
@@ -253,6 +263,42 @@ def distilled(wish: Wish, ledger: Ledger, watch: Watch | None = None) -> Distill
     finally:
         if work is not None:
             work.close()
+
+
+def _searched(
+    wish: Wish,
+    watch: Watch | None,
+    amounts: AmountTeacher,
+    wide: TaskSpec,
+    shown: ShownAmounts,
+) -> tuple[FoundLaws, bool]:
+    """Look for a map of laws; only a part of the steps is for that, as confirming it and levels take some, too."""
+    cap, ledger = wide.cap(HOLDING if isinstance(wide.goal, Hold) else CAP), amounts.ledger
+    assert wide.amounts is not None
+    spec = with_laws(wide, np.zeros((1, len(wide.amounts.low), len(wide.dimensions) + 1)))
+    settings = _configured(spec, amounts.teacher, wish.seed, wish.regions, wish.changes).learner
+    ledger.budget, ledger.ceiling = settings.steps, math.floor(LEARNING * settings.steps)
+    trials = trials_of(spec, cap, ledger)
+    try:
+        target = target_of_amounts(trials, amounts, shown.returns, wish.keep, settings.keep)[0]
+        search = LawSearch(trials, amounts.takes, target, settings, wish.seed, watch or (lambda text: None))
+        search.learn(shown.seen, shown.taken)
+        most = min(wish.regions or max(settings.most, SIZES[-1]), MOST_LAWS)
+        with ledger.up_to(LAWS):
+            return search.fewest(most), search.stopped
+    finally:
+        trials.close()
+
+
+def target_of_amounts(
+    trials: Trials, amounts: AmountTeacher, returns: np.ndarray, keep: float | None, share: float
+) -> tuple[TargetReturn, tuple[str, ...]]:
+    """The return to keep of a teacher that takes amounts, and notes on it; a share is compared start by start."""
+    value, remarks = target_return(trials.spec, returns, keep, share, trials.cap)
+    if keep is not None or value == threshold_of(trials.spec, trials.cap):
+        return TargetReturn(value), remarks
+    gains = remembered(partial(trials.gains_of_amounts, amounts.takes))
+    return TargetReturn(value, gains, float(returns.mean()), float(np.ptp(returns))), remarks
 
 
 def check_changes(settings: Any) -> dict[str, Any]:
@@ -338,7 +384,7 @@ class Distillation:
             target, remarks, sizes = self._descended(keep, regions, found)
         stopped, learned = self.descent.stopped, ledger.count
         with ledger.up_to(CONFIRMING):
-            chosen, kept = self._chosen(sizes, target, regions)
+            chosen, kept = self._chosen(sizes, target, regions, found.tested)
         self.descent.tell("comparing the map with the teacher")
         fidelity, own = self._compared(chosen, found)
         findings = Findings(
@@ -366,6 +412,8 @@ class Distillation:
     ) -> tuple[TargetReturn, tuple[str, ...], list[BestOfSize]]:
         """Return the target, notes on it, and the best map of every size that the budget allows, at least of one."""
         spec, settings = self.configuration.spec, self.configuration.learner
+        if found.map is not None and found.amounts is not None and found.returns is not None:
+            return self._of_laws(keep, found, found.map, found.amounts, found.returns)
         self.descent.tell("following the teacher")
         taught = self.trials.follow_teacher(self.teacher.answer, self.descent.fresh(TRIALS))
         self.descent.learn_from(taught)
@@ -387,6 +435,23 @@ class Distillation:
             self.ended = "before smaller maps were tried"
         return target, remarks, sizes
 
+    def _of_laws(
+        self,
+        keep: float | None,
+        found: Levelled,
+        map_: PrototypeMap,
+        amounts: AmountTeacher,
+        returns: np.ndarray,
+    ) -> tuple[TargetReturn, tuple[str, ...], list[BestOfSize]]:
+        """The same for a map of laws, of which smaller ones were tried already: new trials measure it."""
+        target, remarks = target_of_amounts(
+            self.trials, amounts, returns, keep, self.configuration.learner.keep
+        )
+        for note in found.notes:
+            self.descent.tell(note)
+        self.descent.stopped |= found.stopped
+        return target, remarks, [self.descent.measured(map_, target, fitted=True)]
+
     def _teacher_gains(self, starts: Sequence[int]) -> np.ndarray:
         return self.trials.follow_teacher(self.teacher.answer, starts).returns
 
@@ -404,7 +469,8 @@ class Distillation:
         if min(len(gained), len(own.returns)) < TRIALS:
             self.ended = self.ended or "while the map was compared with its teacher"
         with ledger.up_to(PRICED):
-            return fidelity_of(map_, self.questions, taught._replace(returns=gained), own, starts), own
+            alike = None if found.map is None or found.amounts is None else found.amounts.alike(found.spec)
+            return fidelity_of(map_, self.questions, taught._replace(returns=gained), own, starts, alike), own
 
     def _of_teacher(self) -> tuple[str, ...]:
         if not self.teacher.stochastic:
@@ -415,11 +481,16 @@ class Distillation:
         )
 
     def _chosen(
-        self, sizes: list[BestOfSize], target: TargetReturn, regions: int | None
+        self,
+        sizes: list[BestOfSize],
+        target: TargetReturn,
+        regions: int | None,
+        tested: np.ndarray | None,
     ) -> tuple[PrototypeMap, bool]:
-        """Return the smallest map that new trials confirm; if none, the best."""
+        """Return the smallest map that new trials confirm; if none, the best. ``tested`` are other maps' returns."""
         allowed = [best for best in sizes if regions is None or best.size <= regions] or sizes[-1:]
-        seen = np.concatenate([best.compared for best in sizes])
+        others = [] if tested is None else [tested]
+        seen = np.concatenate([*(best.compared for best in sizes), *others])
         claim = 0
         for best in reversed(allowed):
             if best.compared.mean() >= target.value:

@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from distinguo.distillation.fit import Lesson, first_map, fitted
-from distinguo.distillation.laws import fitted_laws, regressed
+from distinguo.distillation.laws import Box, fitted_laws, fitted_within
 from distinguo.errors import DistinguoError, attempt, shown, whole_number
 from distinguo.search.maps import PrototypeMap, prototype_map
 
@@ -254,7 +254,7 @@ class PrototypeRegressor(RegressorMixin, _Prototypes):  # type: ignore[misc]
             costs = (self._said(table.seen, laws) - table.answers) ** 2 / float(high[0] - low[0]) ** 2
             map_ = self._map_of(table.seen, costs, table.weight, count)
             laws, map_ = laws[map_.actions], map_._replace(actions=np.arange(count))
-            laws = self._fitted_within(table, map_.choose(table.seen), laws)
+            laws = fitted_within(table, map_.choose(table.seen), laws, Box(low, high))
             errors = (self._said(table.seen, laws) - table.answers) ** 2
             cost = cost_of(map_, table.seen, errors, table.weight)
             if cost >= best * (1.0 - 1e-3):
@@ -267,22 +267,6 @@ class PrototypeRegressor(RegressorMixin, _Prototypes):  # type: ignore[misc]
     def _said(self, rows: np.ndarray, laws: np.ndarray) -> np.ndarray:
         """What each law says of each row, within the range."""
         return np.asarray(np.clip(rows @ laws[:, 0, :-1].T + laws[:, 0, -1], self._low, self._high))
-
-    def _fitted_within(self, table: MergedRows, near: np.ndarray, laws: np.ndarray) -> np.ndarray:
-        """The laws that fit best, each in its region; one without a region stays as it is."""
-        centre, spread = table.seen.mean(axis=0), table.seen.std(axis=0)
-        spread = np.where(spread > 1e-9 * (1.0 + np.abs(centre)), spread, 1.0)
-        middle, half = (self._low + self._high) / 2.0, (self._high - self._low) / 2.0
-        rows = np.hstack([(table.seen - centre) / spread, np.ones((len(near), 1))])
-        wanted, new = (table.answers - middle) / half, laws.copy()
-        for j in np.unique(near):
-            own = laws[j] / half[:, None]
-            own[:, -1] += (laws[j][:, :-1] @ centre - middle) / half
-            own[:, :-1] *= spread
-            own = regressed(rows, wanted, table.weight * (near == j), own)
-            new[j, :, :-1] = own[:, :-1] * half[:, None] / spread
-            new[j, :, -1] = middle + half * own[:, -1] - new[j, :, :-1] @ centre
-        return new
 
     def predict(self, X: Any) -> np.ndarray:  # noqa: N803
         """What the law of the nearest prototype says."""

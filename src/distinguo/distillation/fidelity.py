@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -130,20 +130,35 @@ class _Document(BaseModel):
 DOCUMENT = tuple(_Document.model_fields)  #: the keys of its document
 
 
+#: Whether the teacher does nearly the same as these actions where it sees these rows.
+Alike = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
 def fidelity_of(
-    map_: PrototypeMap, questions: Questions, taught: Followed, own: Followed, starts: Sequence[int]
+    map_: PrototypeMap,
+    questions: Questions,
+    taught: Followed,
+    own: Followed,
+    starts: Sequence[int],
+    alike: Alike | None = None,
 ) -> Fidelity:
-    """Compare a map with its teacher on the trials of both; ``starts`` are those of the map's trials."""
+    """Compare a map with its teacher on the trials of both; ``starts`` are those of the map's trials.
+
+    ``alike`` compares amounts, where actions are laws: then what disagreements cost is not known.
+    """
     said = questions.teacher.answer(own.seen)
     names = questions.trials.spec.actions
-    agreed = said == own.taken
+    agreed = said == own.taken if alike is None else alike(own.seen, own.taken)
+    chosen = map_.choose(taught.seen)
+    on_teacher = chosen == taught.taken if alike is None else alike(taught.seen, chosen)
     confusion = np.zeros((len(names), len(names)), dtype=np.int64)
     np.add.at(confusion, (said, own.taken), 1)
-    regret, free = _price_of(questions, own, starts, np.flatnonzero(~agreed))
+    unequal = np.flatnonzero(~agreed)
+    regret, free = _price_of(questions, own, starts, unequal) if alike is None else (None, None)
     shown = max(1, min(SHOWN, MOST_NUMBERS // own.seen.shape[1]))
     some = slice(None, None, max(1, len(said) // shown))
     return Fidelity(
-        float((map_.choose(taught.seen) == taught.taken).mean()),
+        float(on_teacher.mean()),
         float(agreed.mean()),
         gained_by(taught.returns),
         gained_by(own.returns),

@@ -9,20 +9,23 @@ import gymnasium
 import numpy as np
 from scipy.cluster.vq import kmeans2
 
-from distinguo.distillation.laws import fitted_laws
+from distinguo.distillation.fidelity import Alike
+from distinguo.distillation.law_maps import FoundLaws
+from distinguo.distillation.laws import Box
 from distinguo.distillation.ledger import Arrays, BudgetEndedError, Count, Ledger
 from distinguo.distillation.teachers import Room, Teacher, room_of, watched
 from distinguo.distillation.trials import trials_of
 from distinguo.errors import DistinguoError, call_user_code
 from distinguo.runs.run import Run
 from distinguo.search.maps import PrototypeMap
-from distinguo.tasks.amounts import Laws, amounts_refused, laws, laws_of, needs_laws, with_laws
+from distinguo.tasks.amounts import amounts_refused, laws, laws_of, needs_laws, with_laws
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.gym.source import AMOUNTS, LEVELS, source_of
 from distinguo.tasks.gym.spaces import DiscreteActions, view_of
 from distinguo.tasks.spec import CONTINUOUS, TaskSpec
 
-MOST_LEVELS, MOST_FITTED = 5, 4  #: levels and laws that are tried
+MOST_LEVELS = 5  #: that are tried
+NEAR = 0.1  #: of its range, within which an amount counts as the teacher's
 TRIALS = 40  #: of the teacher, with continuous actions and with every number of levels
 MORE_TRIALS = 60  #: with continuous actions, to find the return to keep
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
@@ -39,6 +42,9 @@ class Levelled(NamedTuple):
     returns: np.ndarray | None = None  #: its returns then
     levels: np.ndarray | None = None  #: a row each
     mean: float | None = None  #: its mean return with them, from the same starts
+    map: PrototypeMap | None = None  #: a map of laws, which needs no descent
+    stopped: bool = False  #: whether the caller stopped the search for it
+    tested: np.ndarray | None = None  #: the returns of all maps that the search measured
 
 
 class AmountTeacher(NamedTuple):
@@ -112,6 +118,23 @@ class AmountTeacher(NamedTuple):
             raise BudgetEndedError
         return gained
 
+    def takes(self, rows: np.ndarray) -> np.ndarray:
+        """The amounts that it takes where it sees these rows, a row each."""
+        return self.teacher.answer(rows).reshape(len(rows), -1)
+
+    def alike(self, spec: TaskSpec) -> Alike:
+        """Whether each amount that a law of this task says is within a tenth of its range of the teacher's."""
+        known = laws_of(spec)
+        assert known is not None
+        box = Box(known.low, known.high)
+
+        def is_near(rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
+            said = box.said(known.table, rows)[np.arange(len(rows)), actions]
+            apart = np.abs(said - self.takes(rows)) / (box.high - box.low)
+            return np.asarray((apart <= NEAR).all(axis=1))
+
+        return is_near
+
     def on(self, levels: np.ndarray) -> AmountTeacher:
         """Return the same with a teacher that takes the nearest of these levels."""
         return self._replace(levels=levels)
@@ -158,13 +181,13 @@ def levelled(
     keep: Callable[[TaskSpec, np.ndarray], float],
     numbers: bool = False,
     ledger: Ledger | None = None,
-    may_have_laws: bool = False,
+    search: Search | None = None,
 ) -> Levelled:
-    """Return a teacher and its task, with levels if its actions are continuous.
+    """Return a teacher and its task, with levels or laws if its actions are continuous.
 
     ``teacher`` makes one for the spaces of a task. ``keep`` gives the mean return to keep, from the task and the
     returns of the teacher. Given levels are used as they are. A teacher that answers with ``numbers`` of actions
-    needs no levels.
+    needs no levels. ``search`` looks for a map of laws; without it, only levels are tried.
     """
     ledger = ledger or Ledger()
     if numbers or not has_amounts(task, parameters):
@@ -173,14 +196,14 @@ def levelled(
             raise amounts_refused(spec, "distil")
         return Levelled(teacher(room_of(spec)), spec)
     amounts = _with_amounts(teacher, task, parameters, ledger)
-    if LEVELS in parameters:
-        spec = _spec(task, parameters, parameters[LEVELS])
-        found, first = _with_levels(amounts, _given(amounts, parameters[LEVELS]), spec), np.zeros(0)
-    else:
-        first, taken, shown = amounts.trials(range(TRIALS))
-        found = _fewest(amounts, task, parameters, (first, taken, shown if may_have_laws else None), keep)
+    first, taken, seen = amounts.trials(range(TRIALS))
     more, _, _ = amounts.trials(range(len(first), TRIALS + MORE_TRIALS))
     returns = np.concatenate([first, more])
+    if LEVELS in parameters:
+        spec = _spec(task, parameters, parameters[LEVELS])
+        found = _with_levels(amounts, _given(amounts, parameters[LEVELS]), spec)
+    else:
+        found = _fewest(amounts, task, parameters, ShownAmounts(returns, taken, seen), keep, search)
     if found.levels is not None:
         found = found._replace(mean=float(amounts.on(found.levels).trials(range(len(returns)))[0].mean()))
     return found._replace(amounts=amounts, returns=returns, spent=ledger.count)
@@ -201,73 +224,80 @@ def _given(amounts: AmountTeacher, levels: Any) -> np.ndarray:
     return table.reshape(len(table), -1).astype(np.float64)
 
 
-def _nearest_law(
-    answer: Callable[[np.ndarray], np.ndarray], known: Laws
-) -> Callable[[np.ndarray], np.ndarray]:
-    """A teacher that answers with the law that comes nearest to its amounts."""
-    half = (known.high - known.low) / 2.0
+class ShownAmounts(NamedTuple):
+    """What a teacher with amounts showed in its trials."""
 
-    def nearest(rows: np.ndarray) -> np.ndarray:
-        said = np.einsum("kmd,nd->nkm", known.table[..., :-1], rows) + known.table[..., -1]
-        apart = (np.clip(said, known.low, known.high) - answer(rows).reshape(len(rows), 1, -1)) / half
-        return np.asarray((apart**2).sum(axis=2).argmin(axis=1))
+    returns: np.ndarray
+    taken: np.ndarray  #: (steps, amounts)
+    seen: np.ndarray  #: (steps, dimensions)
 
-    return nearest
+
+#: Looks for a map of laws in a task that takes amounts: the map, and whether the caller stopped the search.
+Search = Callable[[AmountTeacher, TaskSpec, ShownAmounts], tuple[FoundLaws, bool]]
 
 
 def _fewest(
     amounts: AmountTeacher,
     task: Any,
     parameters: Mapping[str, Any],
-    first: tuple[np.ndarray, np.ndarray, np.ndarray | None],
+    shown: ShownAmounts,
     keep: Callable[[TaskSpec, np.ndarray], float],
+    search: Search | None,
 ) -> Levelled:
-    """Return the fewest laws, or else levels, with which the teacher keeps its return; if none do, the best.
-
-    ``first`` are its returns, what it took, and what it saw; without the last, only levels are tried.
-    """
-    returns = first[0]
-    tried: list[tuple[float, Levelled]] = []
-    for one, words in _choices(amounts, task, parameters, first):
-        trials = trials_of(one.spec, one.spec.cap(CAP), amounts.ledger)
-        try:
-            gained = trials.follow_teacher(one.teacher.answer, range(TRIALS)).returns
-        finally:
-            trials.close()
-        said = (
-            f"{one.spec.name} has continuous actions; {words}: with them the teacher's mean return is "
-            f"{gained.mean():z.4g}, and {returns.mean():z.4g} without."
-        )
-        tried.append((float(gained.mean()), one._replace(notes=(said,), mean=float(gained.mean()))))
-        if gained.mean() >= keep(one.spec, returns) + float(gained.std()) / np.sqrt(len(gained)):
-            return tried[-1][1]
-    if not tried:
+    """Return the fewest laws, or else levels, that keep the return of the teacher; if none do, what gains most."""
+    wide = None if search is None else _spec(task, parameters, AMOUNTS)
+    if len(np.unique(shown.taken, axis=0)) < 2:
         raise DistinguoError(
             f"The teacher {amounts.teacher.name} always takes the same action on {amounts.room.name}; there is "
             "nothing to distil."
         )
-    return max(tried, key=lambda pair: pair[0])[1]
+    tried: list[Levelled] = []
+    if search is not None and wide is not None and wide.kind == CONTINUOUS and wide.amounts is not None:
+        found, stopped = search(amounts, wide, shown)
+        tried.append(_with_laws(amounts, wide, found, stopped))
+        if found.kept or stopped:
+            return tried[0]
+    try:
+        for one, words in _choices(amounts, task, parameters, shown.taken):
+            trials = trials_of(one.spec, one.spec.cap(CAP), amounts.ledger)
+            try:
+                gained = trials.follow_teacher(one.teacher.answer, range(TRIALS)).returns
+            finally:
+                trials.close()
+            said = (
+                f"{one.spec.name} has continuous actions; {words}: with them the teacher's mean return is "
+                f"{gained.mean():z.4g}, and {shown.returns.mean():z.4g} without."
+            )
+            tried.append(one._replace(notes=(said,), mean=float(gained.mean())))
+            if gained.mean() >= keep(one.spec, shown.returns) + float(gained.std()) / np.sqrt(len(gained)):
+                return tried[-1]
+    except BudgetEndedError:
+        if not tried:
+            raise
+    return max(tried, key=lambda one: -np.inf if one.mean is None else one.mean)
+
+
+def _with_laws(amounts: AmountTeacher, wide: TaskSpec, found: FoundLaws, stopped: bool) -> Levelled:
+    assert wide.amounts is not None
+    known = laws(found.best.table, wide.amounts)
+    box = Box(known.low, known.high)
+
+    def answer(rows: np.ndarray) -> np.ndarray:
+        """The law that comes nearest to its amounts."""
+        return np.asarray(box.costs(known.table, rows, amounts.takes(rows)).argmin(axis=1))
+
+    teacher = Teacher(amounts.teacher.name, answer, None, amounts.teacher.stochastic)
+    words = "one affine law replaces" if found.best.size == 1 else f"{found.best.size} affine laws replace"
+    said = f"{wide.name} has continuous actions; {words} them."
+    spec = with_laws(wide, found.best.table)
+    made = Levelled(teacher, spec, (said,), mean=found.mean)
+    return made._replace(map=found.best.map, stopped=stopped, tested=found.tested)
 
 
 def _choices(
-    amounts: AmountTeacher,
-    task: Any,
-    parameters: Mapping[str, Any],
-    first: tuple[np.ndarray, np.ndarray, np.ndarray | None],
+    amounts: AmountTeacher, task: Any, parameters: Mapping[str, Any], taken: np.ndarray
 ) -> Iterator[tuple[Levelled, str]]:
-    """The teacher with a few laws, then with a few levels, and words for them."""
-    _, taken, seen = first
-    if len(np.unique(taken, axis=0)) < 2:
-        return
-    wide = None if seen is None else _spec(task, parameters, AMOUNTS)
-    if seen is not None and wide is not None and wide.kind == CONTINUOUS and wide.amounts is not None:
-        low, high = np.array(wide.amounts.low), np.array(wide.amounts.high)
-        for count in range(1, MOST_FITTED + 1):
-            table = fitted_laws(seen, taken, count, low, high)
-            answer = _nearest_law(amounts.teacher.answer, laws(table, wide.amounts))
-            teacher = Teacher(amounts.teacher.name, answer, None, amounts.teacher.stochastic)
-            words = "one affine law replaces" if count == 1 else f"{count} affine laws replace"
-            yield Levelled(teacher, with_laws(wide, table)), f"{words} them"
+    """The teacher with a few levels, and words for them."""
     for count in range(2, MOST_LEVELS + 1):
         found = chosen_levels(taken, count)
         if len(found) < count:

@@ -28,7 +28,7 @@ from distinguo.seam import is_compiled, kernel
 from distinguo.search.maps import PrototypeMap
 from distinguo.search.races import Contender, judged
 from distinguo.search.trials import TrialLanes, observe_lanes, run_map, step_lanes
-from distinguo.tasks.amounts import amounts_of, laws_of
+from distinguo.tasks.amounts import Laws, amounts_of, laws_of, with_laws
 from distinguo.tasks.extent import TEST, Extent
 from distinguo.tasks.gym.face import TaskEnv
 from distinguo.tasks.gym.source import CheckedEnv
@@ -39,6 +39,7 @@ from distinguo.tasks.world import world_of
 Batch = np.ndarray  #: of observations, a row each
 Decide = Callable[[Batch], np.ndarray]  #: from observations to the numbers of actions
 Act = Callable[[tuple[float, ...]], int]
+Take = Callable[[Batch], np.ndarray]  #: from observations to amounts, a row each
 
 TRIES = 1_000  #: to find a start from which failure can be avoided
 _STREAM = 5  #: follows the number of a start in the key of its random numbers
@@ -114,6 +115,35 @@ class Trials(ABC):
         return self._followed(
             question, starts, partly, lambda some, most: self._follow_teacher(decide, some, most)
         )
+
+    def use_laws(self, table: np.ndarray) -> None:
+        """Let actions be these laws from now on; for a task that takes amounts."""
+        self.spec = with_laws(self.spec, table)
+
+    def gains_of_amounts(self, take: Take, starts: Sequence[int]) -> np.ndarray:
+        """The returns of a teacher that takes amounts: at each step, a constant law for every trial says them."""
+        before = laws_of(self.spec)
+        assert before is not None
+        self.use_laws(np.zeros((len(starts), *before.table.shape[1:])))
+        try:
+            question, now = self._question("amounts", list(starts)), laws_of(self.spec)
+            assert now is not None
+
+            def decide(rows: Batch) -> np.ndarray:
+                now.table[: len(rows), :, -1] = take(rows)
+                return np.arange(len(rows))
+
+            def run() -> Arrays:
+                follow = partial(self._follow_teacher, decide)
+                return {"returns": self._followed(question, starts, False, follow).returns}
+
+            def fits(arrays: Arrays) -> bool:
+                returns = arrays.get("returns")
+                return returns is not None and _are_numbers(returns, 1) and len(returns) == len(starts)
+
+            return self.ledger.answer(question, run, fits)["returns"]
+        finally:
+            self.use_laws(before.table)
 
     def _followed(
         self,
@@ -235,6 +265,11 @@ class CompiledTrials(Trials):
         self._known: dict[int, Any] = {}  # first states, by the number of the start
         self._noise: dict[int, Any] = {}  # and the states of the task's own generator
         self._thread = threading.local()  # a task and a world for every thread
+
+    def use_laws(self, table: np.ndarray) -> None:
+        """Let actions be these laws from now on."""
+        super().use_laws(table)
+        self._thread = threading.local()  # worlds know the laws
 
     def first_states(self, starts: Sequence[int]) -> np.ndarray:
         """The first states of trials: as the task draws them or, if trials should never end, controllable ones."""
@@ -359,9 +394,11 @@ class EnvironmentTrials(Trials):
         self._checked: CheckedEnv = (
             spec.task.driver.checked_env if spec.interpreted else CheckedEnv(TaskEnv(spec, cap), spec.name)
         )
-        self._laws = (
-            laws_of(spec) if spec.interpreted else None
-        )  # a task of ours takes the number of a law itself
+
+    @property
+    def _laws(self) -> Laws | None:
+        """The laws that decide what is sent; a task of ours takes the number of a law itself."""
+        return laws_of(self.spec) if self.spec.interpreted else None
 
     def _judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
         return [self._judge_one(one) for one in contenders]
@@ -387,12 +424,12 @@ class EnvironmentTrials(Trials):
         now = self._checked.reset(number, number)
         seen: list[tuple[float, ...]] = []
         taken: list[int] = []
-        gained, ended = 0.0, False
+        gained, ended, laws = 0.0, False, self._laws
         try:
             while not ended and len(taken) < most:
                 seen.append(now)
                 taken.append(act(now))
-                sent = taken[-1] if self._laws is None else amounts_of(self._laws, taken[-1], now)
+                sent = taken[-1] if laws is None else amounts_of(laws, taken[-1], now)
                 now, reward, terminated, truncated = self._checked.step(sent, number, len(taken))
                 gained += reward
                 ended = terminated or truncated

@@ -18,7 +18,6 @@ from distinguo.distillation.trials import EnvironmentTrials
 from distinguo.errors import DistinguoError
 from distinguo.search.maps import prototype_map
 from distinguo.search.races import Contender
-from distinguo.tasks.amounts import with_laws
 from distinguo.tasks.catalog import task_spec
 
 
@@ -41,7 +40,6 @@ def answer_all(questions: TextIO, out: TextIO) -> None:
         try:
             if trials is None:
                 spec = task_spec(asked["task"], asked["parameters"], interpreted=True, probing=False)
-                spec = spec if asked.get("laws") is None else with_laws(spec, asked["laws"])
                 trials = EnvironmentTrials(spec, asked["cap"])
             content = {"known": True} if question["do"] == "know" else answer_to(question, trials)
         except DistinguoError as error:
@@ -53,6 +51,8 @@ def answer_all(questions: TextIO, out: TextIO) -> None:
 def answer_to(question: dict[str, Any], trials: EnvironmentTrials) -> dict[str, Any]:
     """Run the trials that are asked for."""
     before = trials.count
+    if question["laws"] is not None:
+        trials.use_laws(np.array(question["laws"]))
     map_ = prototype_map(question["prototypes"], question["actions"], question["scale"])
     if question["do"] == "judge":
         known = question["present"]

@@ -54,15 +54,35 @@ class WorkerTrials(EnvironmentTrials):
             self._free.put(worker)
 
     def _judge(self, contenders: Sequence[Contender]) -> list[np.ndarray]:
-        answers = self._ask_all([_question("judge", one.map, one.starts, one.present) for one in contenders])
+        answers = self._ask_all(
+            [self._asked("judge", one.map, one.starts, one.present) for one in contenders]
+        )
         return [np.array(answer["returns"]) for answer in answers]
 
     def _follow_map(self, map_: PrototypeMap, starts: Sequence[int], most: int) -> Followed:
         if most < self.cap:
             return super()._follow_map(map_, starts, most)
         parts = [part.tolist() for part in np.array_split(np.array(starts), min(PARTS, len(starts)))]
-        answers = self._ask_all([_question("follow", map_, some) for some in parts])
-        return joined([_followed(answer) for answer in answers])
+        answers = self._ask_all([self._asked("follow", map_, some) for some in parts])
+        followed = joined([_followed(answer) for answer in answers])
+        if laws_of(self.spec) is None:
+            return followed
+        return followed._replace(taken=np.unique(map_.actions[: map_.size])[followed.taken])
+
+    def _asked(
+        self, what: str, map_: PrototypeMap, starts: Sequence[int], present: np.ndarray | None = None
+    ) -> dict[str, Any]:
+        """A question on a map; of laws, only those that it takes are sent."""
+        known, (used, actions) = laws_of(self.spec), np.unique(map_.actions[: map_.size], return_inverse=True)
+        return {
+            "do": what,
+            "prototypes": map_.prototypes.tolist(),
+            "actions": (map_.actions[: map_.size] if known is None else actions).tolist(),
+            "scale": map_.scale.tolist(),
+            "starts": list(starts),
+            "present": None if present is None else present.tolist(),
+            "laws": None if known is None else known.table[used].tolist(),
+        }
 
     def _ask_all(self, questions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         answers = list(self._pool.map(self._ask, questions))
@@ -84,19 +104,6 @@ class WorkerTrials(EnvironmentTrials):
             self._free.get().end()
 
 
-def _question(
-    what: str, map_: PrototypeMap, starts: Sequence[int], present: np.ndarray | None = None
-) -> dict[str, Any]:
-    return {
-        "do": what,
-        "prototypes": map_.prototypes.tolist(),
-        "actions": map_.actions.tolist(),
-        "scale": map_.scale.tolist(),
-        "starts": list(starts),
-        "present": None if present is None else present.tolist(),
-    }
-
-
 def _followed(answer: dict[str, Any]) -> Followed:
     returns, lengths, seen, taken = (np.array(answer[name]) for name in Followed._fields[:-1])
     return Followed(returns, lengths, seen, taken, np.zeros((len(taken), 0)))
@@ -106,9 +113,7 @@ class _Worker:
     """A process that runs trials."""
 
     def __init__(self, spec: TaskSpec, cap: int) -> None:
-        known = laws_of(spec)
-        laws = None if known is None else known.table.tolist()
-        self._task = {"task": spec.name, "parameters": dict(spec.parameters), "cap": cap, "laws": laws}
+        self._task = {"task": spec.name, "parameters": dict(spec.parameters), "cap": cap}
         self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
 

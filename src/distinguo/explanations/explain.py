@@ -41,7 +41,7 @@ from distinguo.explanations.subject import (
 )
 from distinguo.learners.economy.memory import RULES
 from distinguo.runs.run import Run
-from distinguo.tasks.amounts import law_in_words
+from distinguo.tasks.amounts import amounts_of, law_in_words, laws_of
 from distinguo.tasks.spec import CATEGORIES, TaskSpec
 from distinguo.tasks.vocabulary import acting, label_in_words, labels_of
 
@@ -59,6 +59,7 @@ class StateFacts(NamedTuple):
     profile: ActionProfile  #: what each action is worth here, now
     loss: float | None  #: reward lost here by the action of the region (section 2.2); None if unknown
     primary: Member | None  #: the primary prototype of the region, with its origin
+    amounts: tuple[tuple[str, float], ...] = ()  #: what the law of the preferred action says, if it is one
 
     def document(self) -> dict[str, Any]:
         """Return the facts as plain values."""
@@ -68,6 +69,7 @@ class StateFacts(NamedTuple):
             "prototype": self.prototype,
             "action": self.action,
             "actions": list(self.actions),
+            **({"amounts": dict(self.amounts)} if self.amounts else {}),
             "value": self.value,
             "profile": self.profile.document(),
             "loss": self.loss,
@@ -177,6 +179,8 @@ def _facts(inquiry: Inquiry, s: tuple[float, ...]) -> StateFacts:
     chosen = tied_best(controller.q[j], controller.delta)
     primary = inquiry.primary(j)
     seen = profile.source == NOW
+    laws, box = laws_of(asked.spec), asked.spec.amounts
+    said = zip(box.names, amounts_of(laws, chosen[0], s), strict=True) if box and laws else ()
     value: float | None = controller.value(s)
     if asked.values_name_actions:
         value = state_value(profile.q1) if seen else None
@@ -191,6 +195,7 @@ def _facts(inquiry: Inquiry, s: tuple[float, ...]) -> StateFacts:
         profile=profile,
         loss=incremental_regret(controller.q[j], profile.q1, controller.delta) if seen else None,
         primary=None if primary is None else inquiry.family.members[primary],
+        amounts=tuple(said),
     )
 
 
