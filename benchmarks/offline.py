@@ -1,12 +1,14 @@
 """What is learned from logged random steps, tried in new trials of the real task.
 
-    python -m benchmarks.offline                       # ten logs of each task, three learners; half an hour
-    python -m benchmarks.offline puck --seeds 11-20 --learners model
+    python -m benchmarks.offline                       # ten logs of each task, with and without its name
+    python -m benchmarks.offline puck --seeds 1-10 --learners model economy --named
     python -m benchmarks.offline --draw                # the table of the rows so far
 
 A log has 20,000 steps of a random policy. A controller is learned from it without a step in the task, and then tried
 in 100 new trials (of the puck, whose trials all begin alike, in one of 500,000 steps). The seed is that of the log
-and of the learner. Rows go to docs/offline.csv as soon as they are known; what is there is not run again.
+and of the learner, which is the default one unless others are asked for. Where the task is not named, nothing but the
+log is known: neither the limit of trials nor what solves the task. Rows go to docs/offline.csv as soon as they are
+known; what is there is not run again.
 """
 
 from __future__ import annotations
@@ -21,13 +23,16 @@ from typing import NamedTuple
 import numpy as np
 
 import distinguo as dg
+from distinguo.runs.logged import tried
 from distinguo.runs.seeds import seeds as parse_seeds
+from distinguo.settings import StageSettings
+from distinguo.tasks.catalog import task_spec
 
 DOCS = Path(__file__).parents[1] / "docs"
 CSV, PAGE = DOCS / "offline.csv", DOCS / "how-to" / "offline.md"
 BEGIN, END = "<!-- table -->", "<!-- end of the table -->"
 TASKS = ("puck", "CartPole-v1")
-LEARNERS = ("model", "economy", "probation")
+DEFAULT, DEFAULT_OF_LOGS = "default", "probation"
 STEPS = 20_000
 
 
@@ -35,6 +40,7 @@ class Row(NamedTuple):
     """What came of one log."""
 
     task: str
+    named: bool  #: whether the learner was told the task
     learner: str
     seed: int
     steps: int  #: logged
@@ -48,15 +54,18 @@ class Row(NamedTuple):
     seconds: float  #: of the processor
 
 
-def measured(task: str, learner: str, seed: int) -> Row:
+def measured(task: str, named: bool, learner: str, seed: int) -> Row:
     """Learn from a log and try the result."""
-    log = dg.record(task, steps=STEPS, seed=seed)
+    log, chosen = dg.record(task, steps=STEPS, seed=seed), None if learner == DEFAULT else learner
     began = time.process_time()
-    run = dg.learn(task, data=log, learner=learner, seed=seed)
+    run = dg.learn(task if named else None, data=log, learner=chosen, seed=seed)
     took, facts = time.process_time() - began, run.summary
+    if not named:
+        facts = facts | tried(task_spec(task), run.controller, seed, StageSettings().hold)
     return Row(
         task,
-        learner,
+        named,
+        run.configuration.learner_name,
         seed,
         STEPS,
         len(log.starts),
@@ -70,12 +79,15 @@ def measured(task: str, learner: str, seed: int) -> Row:
     )
 
 
-def known_rows() -> dict[tuple[str, str, str], dict[str, str]]:
+def known_rows() -> dict[tuple[str, ...], dict[str, str]]:
     """The rows so far, by what was measured."""
     if not CSV.exists():
         return {}
     with CSV.open(newline="") as file:
-        return {(row["task"], row["learner"], row["seed"]): row for row in csv.DictReader(file)}
+        return {
+            tuple(row[key] for key in ("task", "named", "learner", "seed")): row
+            for row in csv.DictReader(file)
+        }
 
 
 def keep(row: Row) -> None:
@@ -91,18 +103,24 @@ def keep(row: Row) -> None:
 def table() -> str:
     """The table of the page."""
     rows = list(known_rows().values())
-    lines = ["| task | learner | logs | solved | median score | prototypes | steps in the model | seconds |"]
-    lines.append("|---|---|---|---|---|---|---|---|")
-    for task, learner in dict.fromkeys((row["task"], row["learner"]) for row in rows):
-        own = [row for row in rows if (row["task"], row["learner"]) == (task, learner)]
+    lines = [
+        "| task | named | learner | logs | solved | median score | prototypes | steps in the model | seconds |"
+    ]
+    lines.append("|---|---|---|---|---|---|---|---|---|")
+    kinds = dict.fromkeys((row["task"], row["named"], row["learner"]) for row in rows)
+    for task, named, learner in sorted(
+        kinds, key=lambda kind: (kind[2] != "probation", kind[0], kind[1] != "True")
+    ):
+        own = [row for row in rows if (row["task"], row["named"], row["learner"]) == (task, named, learner)]
         solved = sum(row["solved"] == "True" for row in own)
         middle = {
             name: float(np.median([float(row[name]) for row in own]))
             for name in ("score", "prototypes", "model_steps", "seconds")
         }
+        told = "yes" if named == "True" else "no"
         lines.append(
-            f"| {task} | `{learner}` | {len(own)} | {solved} | {middle['score']:,.0f} | {middle['prototypes']:g} | "
-            f"{middle['model_steps']:,.0f} | {middle['seconds']:.0f} |"
+            f"| {task} | {told} | `{learner}` | {len(own)} | {solved} | {middle['score']:,.0f} | "
+            f"{middle['prototypes']:g} | {middle['model_steps']:,.0f} | {middle['seconds']:.0f} |"
         )
     return "\n".join(lines)
 
@@ -120,14 +138,19 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("tasks", nargs="*", default=TASKS)
-    parser.add_argument("--seeds", default="1-10")
-    parser.add_argument("--learners", nargs="+", default=LEARNERS)
+    parser.add_argument("--seeds", default="101-110")
+    parser.add_argument("--learners", nargs="+", default=[DEFAULT])
+    parser.add_argument("--named", action="store_true", help="only with the name of the task")
     parser.add_argument("--draw", action="store_true")
     given = parser.parse_args()
     if not given.draw:
-        for seed, task, learner in product(parse_seeds(given.seeds), given.tasks or TASKS, given.learners):
-            if (task, learner, str(seed)) not in known_rows():
-                row = measured(task, learner, seed)
+        ways = product(
+            (True,) if given.named else (True, False), parse_seeds(given.seeds), given.tasks or TASKS
+        )
+        for (named, seed, task), learner in product(ways, given.learners):
+            used = DEFAULT_OF_LOGS if learner == DEFAULT else learner
+            if (task, str(named), used, str(seed)) not in known_rows():
+                row = measured(task, named, learner, seed)
                 keep(row)
                 print(*row, flush=True)
     draw()

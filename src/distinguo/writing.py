@@ -130,6 +130,15 @@ def pack_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
     return buffer.getvalue()
 
 
+def pack_files(files: Mapping[str, str | bytes]) -> bytes:
+    """Pack files into the bytes of a zip file, which are the same at any time."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return buffer.getvalue()
+
+
 def slug(what: str) -> str:
     """Return a word as part of a file name; a long one is cut to its end, with a hash of the whole.
 
@@ -157,16 +166,8 @@ LARGEST = 2**30  #: bytes that a journal may unpack to
 
 def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Replace files of a folder, all or none."""
-    write_atomically(folder / JOURNAL, _packed(files))
+    write_atomically(folder / JOURNAL, pack_files(files))
     _carry_out(folder, files)
-
-
-def _packed(files: Mapping[str, str | bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name), content)
-    return buffer.getvalue()
 
 
 def _carry_out(folder: Path, files: Mapping[str, str | bytes]) -> None:

@@ -100,7 +100,9 @@ def test_rows_of_logs_are_made_again() -> None:
     quick = [line for line in rows_of("offline.csv") if float(line["seconds"]) < 2.5]
     for number in np.random.default_rng(len(quick)).permutation(len(quick))[: so_many(1, 20)]:
         wanted = quick[number]
-        made = offline.measured(wanted["task"], wanted["learner"], int(wanted["seed"]))
+        made = offline.measured(
+            wanted["task"], wanted["named"] == "True", wanted["learner"], int(wanted["seed"])
+        )
         found = {name: str(value) for name, value in made._asdict().items()}
         assert {**found, "seconds": ""} == {**wanted, "seconds": ""}
 
@@ -115,4 +117,4 @@ def test_rows_of_tables_are_made_again() -> None:
 
 
 def test_the_page_of_tables_has_the_rows() -> None:
-    assert tables.text_of(tables.known()) in tables.PAGE.read_text()
+    assert tables.text_of(tables.compared(tables.known())) in tables.PAGE.read_text()

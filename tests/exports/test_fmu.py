@@ -14,7 +14,7 @@ from distinguo.errors import DistinguoError
 from distinguo.exports import fmu
 from distinguo.exports.decision import Decision, decision_of
 from distinguo.exports.fmu import input_names, to_fmu
-from tests.exports.test_programs import MAPS, Answers, check_answers, pole, tried_on
+from tests.exports.test_programs import MAPS, Answers, check_answers, pole, safe_of, tried_on
 
 
 @pytest.mark.skipif(fmu.find_spec("pythonfmu") is None, reason='pip install "distinguo[fmu]"')
@@ -78,11 +78,11 @@ def run(decision: Decision, states: np.ndarray, place: Path) -> Answers:
 
 
 @pytest.mark.skipif(fmu.find_spec("fmpy") is None, reason="pip install fmpy, as .ci/nightly does")
-@pytest.mark.parametrize("which", ["pole", "plane", "labels", "boxes", "laws", "levels"])
+@pytest.mark.parametrize("which", ["pole", "plane", "labels", "boxes", "laws", "motor", "levels"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_unit_does_what_python_does(which: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(sum(map(ord, which)))
     named = MAPS[which](rng)
-    decision = decision_of(named, safe="0.25,0.5" if named.laws is not None else named.actions[-1])
+    decision = decision_of(named, safe=safe_of(named))
     states = tried_on(named, rng)
     check_answers(decision, states, run(decision, states, tmp_path))

@@ -16,7 +16,7 @@ from distinguo.exports.write import render
 from distinguo.proof.verify import Cited, Fingerprint
 from distinguo.tasks.amounts import amounts_of
 from tests.exports.test_header import in_numpy
-from tests.exports.test_programs import MAPS, tried_on, usable
+from tests.exports.test_programs import MAPS, SAFE, safe_of, tried_on, usable
 
 onnx = pytest.importorskip("onnx", reason='pip install "distinguo[onnx]"')
 onnxruntime = pytest.importorskip("onnxruntime", reason='pip install "distinguo[onnx]"')
@@ -28,7 +28,7 @@ onnxruntime = pytest.importorskip("onnxruntime", reason='pip install "distinguo[
 def test_a_model_does_what_python_does(which: str, arithmetic: str) -> None:
     rng = np.random.default_rng(sum(map(ord, which)))
     named = MAPS[which](rng)
-    decision = decision_of(named, arithmetic, "0.25,0.5" if named.laws is not None else named.actions[-1])
+    decision = decision_of(named, arithmetic, safe_of(named))
     states = tried_on(named, rng)
     run, good = onnx_session(onnx_model(decision, "hover")), usable(decision, states)
     action, region, fault, *amounts = run({INPUT: decision.read(states)})
@@ -43,7 +43,7 @@ def test_a_model_does_what_python_does(which: str, arithmetic: str) -> None:
     else:
         assert (action[good] != expected[good]).mean() < 1e-3
     if amounts:
-        safe = (0.25, 0.5) if named.laws is not None else named.amounts[-1]
+        safe = SAFE[: len(named.laws.low)] if named.laws is not None else named.amounts[-1]
         assert (amounts[0][~good] == np.array(safe, decision.number)).all()
         wanted = amounts_chosen(exact, states)
         if arithmetic == "double":

@@ -59,6 +59,21 @@ def with_laws(rng: np.random.Generator) -> LabelledController:
     return named._replace(low=(-3.0,) * 3, high=(3.0,) * 3)
 
 
+def with_one_amount(rng: np.random.Generator) -> LabelledController:
+    """Two laws of one amount, as of a motor."""
+    controller = Controller(voronoi(rng.normal(size=(2, 2)), [1.0, 0.3]), np.eye(2))
+    known = laws(rng.normal(size=(2, 1, 3)), amounts((-1.0,), (0.9,)))
+    named = LabelledController(controller, ("a", "b"), ("one", "two"), laws=known)
+    return named._replace(low=(-3.0,) * 2, high=(3.0,) * 2)
+
+
+def safe_of(named: LabelledController) -> str:
+    """A safe answer that is not the one by default."""
+    if named.laws is None:
+        return named.actions[-1]
+    return ",".join(map(str, SAFE[: len(named.laws.low)]))
+
+
 def with_levels(rng: np.random.Generator) -> LabelledController:
     """Four levels of two amounts."""
     levels = tuple(tuple(row) for row in rng.normal(size=(4, 2)).tolist())
@@ -66,6 +81,7 @@ def with_levels(rng: np.random.Generator) -> LabelledController:
     return named._replace(amounts=levels)
 
 
+SAFE = (0.25, 0.5)  #: amounts
 MAPS: dict[str, Callable[[np.random.Generator], LabelledController]] = {
     "pole": pole,
     "two": lambda rng: voronoi_controller(rng, 2, 2),
@@ -75,6 +91,7 @@ MAPS: dict[str, Callable[[np.random.Generator], LabelledController]] = {
     "labels": lambda rng: categories_controller(rng, 20, 3),
     "boxes": lambda rng: boxes_controller(rng, 7, 3),
     "laws": with_laws,
+    "motor": with_one_amount,
     "levels": with_levels,
 }
 C_DRIVER = """
@@ -249,8 +266,7 @@ def tried_on(named: LabelledController, rng: np.random.Generator) -> np.ndarray:
 def test_a_program_does_what_python_does(program: str, arithmetic: str, which: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(sum(map(ord, which)))
     named = MAPS[which](rng)
-    last = "0.25,0.5" if named.laws is not None else named.actions[-1]
-    decision = decision_of(named, arithmetic, last)
+    decision = decision_of(named, arithmetic, safe_of(named))
     states = tried_on(named, rng)
     check_answers(decision, states, PROGRAMS[program][0](decision, states, tmp_path))
 
@@ -273,7 +289,7 @@ def check_answers(decision: Decision, states: np.ndarray, answers: Answers) -> N
 def _check_amounts(decision: Decision, states: np.ndarray, good: np.ndarray, answers: Answers) -> None:
     named, found = decision.named, answers.amounts
     assert found is not None
-    width = np.ones(2) if named.laws is None else named.laws.high - named.laws.low
+    width = 1.0 if named.laws is None else named.laws.high - named.laws.low
     if decision.arithmetic == "double":
         for n in [*np.flatnonzero(good)[:500], *np.flatnonzero(good)[-500:]]:
             a = int(answers.actions[n])
@@ -284,7 +300,7 @@ def _check_amounts(decision: Decision, states: np.ndarray, good: np.ndarray, ans
         same = good & (chosen(decision_of(named), states) == answers.actions)
         apart = abs(found - amounts_chosen(decision_of(named), states))[same] / width
         assert apart.max() < (1e-5 if decision.arithmetic == "float" else 3e-3)
-    expected = named.amounts[-1] if named.laws is None else (0.25, 0.5)
+    expected = named.amounts[-1] if named.laws is None else SAFE[: len(named.laws.low)]
     np.testing.assert_allclose(found[~good], np.broadcast_to(expected, found[~good].shape), atol=1e-6)
 
 
@@ -402,7 +418,11 @@ def test_two_prototypes_of_four_coordinates_take_at_most_300_bytes(tmp_path: Pat
 def test_a_certificate_is_only_claimed_for_the_arithmetic_it_speaks_of() -> None:
     cited = Cited(Fingerprint("certificate.json", "ab" * 32, "all states"))
     named = pole(np.random.default_rng(3))._replace(certificates=cited)
-    assert "not of this one" not in header_of(decision_of(named))
+    for to in ("c", "c-source", "python", "javascript", "structured-text"):
+        text = str(render(named, to))
+        assert "It speaks of double arithmetic, which this program has." in text
+        assert "not of this one" not in text
+    assert "speaks of" not in header_of(decision_of(named._replace(certificates=Cited(None))))
     for arithmetic in ("float", "fixed"):
         text = header_of(decision_of(named, arithmetic))
         assert f"It speaks of double arithmetic, not of this one ({arithmetic})." in text

@@ -16,7 +16,7 @@ from distinguo.errors import DistinguoError
 from distinguo.exports.decision import Decision, decision_of
 from distinguo.exports.structured_text import KINDS, to_structured_text
 from tests.exports.test_header import compiler
-from tests.exports.test_programs import MAPS, Answers, check_answers, pole, tried_on
+from tests.exports.test_programs import MAPS, Answers, check_answers, pole, safe_of, tried_on
 
 ARITHMETICS = ("double", "float", "fixed")
 TYPES = {"lreal": "double", "real": "float", "dint": "int32_t"}
@@ -155,8 +155,7 @@ def decisions(arithmetic: str) -> dict[str, Decision]:
     found = {}
     for which, make in MAPS.items():
         named = make(np.random.default_rng(sum(map(ord, which))))
-        last = "0.25,0.5" if named.laws is not None else named.actions[-1]
-        found[which] = decision_of(named, arithmetic, last)
+        found[which] = decision_of(named, arithmetic, safe_of(named))
     return found
 
 

@@ -36,6 +36,11 @@ def test_parquet(log: Transitions, tmp_path: Path) -> None:
     columns |= {"action": log.action, "reward": log.reward, "terminated": log.ended, "truncated": log.cut}
     parquet.write_table(pyarrow.table(columns), tmp_path / "log.parquet")
     assert same(load_log(tmp_path / "log.parquet", task_spec("Acrobot-v1")), log)
+    columns["action"] = np.array([f"torque {a}" for a in log.action])
+    parquet.write_table(pyarrow.table(columns), tmp_path / "log.parquet")
+    named = load_log(tmp_path / "log.parquet")
+    assert (named.action == log.action).all()
+    assert named.actions == ("torque 0", "torque 1", "torque 2")
     del columns["reward"]
     parquet.write_table(pyarrow.table(columns), tmp_path / "log.parquet")
     with pytest.raises(DistinguoError, match="has no column 'reward'"):

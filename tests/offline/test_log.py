@@ -174,6 +174,21 @@ def test_bad_arrays_get_one_sentence(changes: dict[str, Any], sentence: str) -> 
         load_log(arrays)
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "log.csv has nothing; write a table with a header"),
+        ("x;v;action\n0;0;left\n", "log.csv has one column, 'x;v;action'; write .* commas between its cells"),
+        ("x,x,action\n0,0,left\n", "log.csv has two columns 'x'; give each a name of its own"),
+        ("v,next_x,next_v,action,reward,end\n0,0,0,a,0,0\n", "log.csv has no column 'x'; a log has"),
+    ],
+)
+def test_a_bad_header_gets_one_sentence(text: str, sentence: str, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(text)
+    with pytest.raises(DistinguoError, match=sentence):
+        load_log(tmp_path / "log.csv")
+
+
 def test_a_log_of_another_task_is_rejected(tmp_path: Path) -> None:
     record("puck", steps=50, out=tmp_path / "log.npz")
     with pytest.raises(DistinguoError, match="observations of 2 coordinates, but CartPole-v1 has 4"):

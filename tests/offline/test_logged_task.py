@@ -14,6 +14,7 @@ from distinguo.errors import DistinguoError
 from distinguo.offline.log import Transitions, checked_log
 from distinguo.offline.record import record_log as record
 from distinguo.offline.task import is_logged, log_of, log_spec
+from distinguo.runs.configuration import suited_learner
 from distinguo.runs.folder import write_run
 from distinguo.runs.logged import logged
 from distinguo.seam import kernel
@@ -139,6 +140,15 @@ def test_compiled_answers_are_the_same_and_a_run_can_be_opened_again(tmp_path: P
     record("puck", steps=6_000, seed=12, out=tmp_path / "run" / "log.npz")
     with pytest.raises(DistinguoError, match="is not the one that it was learned from"):
         dg.open_run(tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["puck", "CartPole-v1"])
+@pytest.mark.parametrize("told", [True, False])
+def test_a_log_is_learned_by_the_learner_that_does_best_on_logs(name: str, told: bool) -> None:
+    """Whether the task is named or not: without it, lengths are all there is to judge by (docs/how-to/offline.md)."""
+    log = record(name, steps=3_000, seed=3)
+    spec = log_spec(log, like=task_spec(name) if told else None)
+    assert suited_learner(spec) == "probation"
 
 
 def test_a_model_of_a_log_is_not_proven() -> None:

@@ -5,9 +5,6 @@ The bench holds observations with the answers that the exported arithmetic gives
 
 from __future__ import annotations
 
-import io
-import zipfile
-
 import numpy as np
 
 from distinguo import __version__
@@ -17,9 +14,9 @@ from distinguo.exports.decision import Decision, known_extent
 from distinguo.exports.header import C, source_and_header
 from distinguo.exports.language import comment
 from distinguo.representations.partition import has_labels
+from distinguo.writing import pack_files
 
 CASES = 200
-LONG_AGO = (1980, 1, 1, 0, 0, 0)  #: the same bytes every time
 
 PROPERTIES = """\
 name={name}
@@ -124,11 +121,7 @@ def to_arduino(decision: Decision, name: str) -> bytes:
         f"examples/{name}_sketch/{name}_sketch.ino": _sketch(decision, name),
         "extras/bench.c": _bench(decision, name),
     }
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, text in files.items():
-            archive.writestr(zipfile.ZipInfo(f"{name}/{path}", LONG_AGO), text)
-    return buffer.getvalue()
+    return pack_files({f"{name}/{path}": text for path, text in files.items()})
 
 
 def _sketch(decision: Decision, name: str) -> str:

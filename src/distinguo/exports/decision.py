@@ -159,7 +159,7 @@ def action(s):
 _LAWS = """
 def amount(s, i):
     '''Amount i to take at an observation: offset + gains * s, cut to its range; the safe one if it is a fault.'''
-    row: int = action(s) * {amounts} + i
+    row: int = {row}
     total: number = safe_amounts[i]
     if fault(s) == 0:
         total = laws[row][{n}]
@@ -476,4 +476,5 @@ def _amounts(
         "highest": high,
         "safe_amounts": least,
     }
-    return per_amount, tables, _LAWS.format(amounts=amounts, n=affine - 1)
+    row = "action(s)" if amounts == 1 else f"action(s) * {amounts} + i"
+    return per_amount, tables, _LAWS.format(row=row, n=affine - 1)

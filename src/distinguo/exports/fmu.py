@@ -14,16 +14,17 @@ import tempfile
 import uuid
 from importlib.util import find_spec
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZipFile
 
 from distinguo.errors import DistinguoError
 from distinguo.exports.decision import Decision
 from distinguo.exports.language import comment
 from distinguo.exports.modules import to_python
 from distinguo.reading.files import read_bytes
+from distinguo.writing import pack_files
 
-LONG_AGO = (1980, 1, 1, 0, 0, 0)  #: the same bytes every time
 LARGEST = 10**9  #: bytes of a unit
+DESCRIPTION = "modelDescription.xml"
 OUTPUTS = ("action", "fault", "region")
 DATE = re.compile(rb' generationDateAndTime="[^"]*"')
 LISTED = re.compile(rb"<Outputs>(.*?)</Outputs>", re.DOTALL)
@@ -112,12 +113,8 @@ def _taken(word: str) -> bool:
 
 def _completed(unit: bytes) -> bytes:
     """The unit with the list of initial unknowns, which pythonfmu forgets, and without the time of day."""
-    buffer = io.BytesIO()
-    with ZipFile(io.BytesIO(unit)) as built, ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
-        for one in sorted(built.namelist()):
-            content = built.read(one)
-            if one == "modelDescription.xml":
-                content = DATE.sub(b"", content)
-                content = LISTED.sub(rb"\g<0><InitialUnknowns>\1</InitialUnknowns>", content)
-            archive.writestr(ZipInfo(one, LONG_AGO), content)
-    return buffer.getvalue()
+    with ZipFile(io.BytesIO(unit)) as built:
+        files = {one: built.read(one) for one in sorted(built.namelist())}
+    about = DATE.sub(b"", files[DESCRIPTION])
+    files[DESCRIPTION] = LISTED.sub(rb"\g<0><InitialUnknowns>\1</InitialUnknowns>", about)
+    return pack_files(files)

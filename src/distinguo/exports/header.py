@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,7 +16,7 @@ from distinguo.errors import DistinguoError
 from distinguo.exports.agreement import decided
 from distinguo.exports.certified import Untranslatable, certified_in_c, table
 from distinguo.exports.decision import Decision
-from distinguo.exports.language import SHOWN, Language, Lines, comment
+from distinguo.exports.language import SHOWN, WIDTH, Language, Lines, comment
 from distinguo.exports.tables import LabelledController, in_c
 from distinguo.proof.schema import ProgramCertificate
 
@@ -301,20 +302,25 @@ def _about(printer: C, name: str, certified: bool, why_not: str) -> list[str]:
         ]
     lines += [comment(why_not)] if why_not else []
     arithmetic = printer.decision.arithmetic
-    return lines if arithmetic == "fixed" else [*lines, "", *_COMPILERS[arithmetic](name)]
+    if arithmetic == "fixed":
+        return lines
+    promise = _COMPILERS[arithmetic].format(name=name)
+    return [
+        *lines,
+        "",
+        *textwrap.wrap(_NOT_CONTRACTED.format(promise=promise), WIDTH, break_on_hyphens=False),
+    ]
 
 
 _COMPILERS = {
-    "double": lambda name: [
-        f"{name}_region(s) and {name}_action(s) give the same answers as distinguo does in Python, also on the",
-        "borders of regions, if the compiler does not contract a * b + c into one operation. C99 compilers are",
-        "told so by a pragma. GCC ignores it: compile with -std=c99 or -ffp-contract=off, and C++ with the latter.",
-    ],
-    "float": lambda name: [
-        "What was measured holds for compilers that do not contract a * b + c into one operation. C99 compilers are",
-        "told so by a pragma. GCC ignores it: compile with -std=c99 or -ffp-contract=off, and C++ with the latter.",
-    ],
+    "double": "{name}_region(s) and {name}_action(s) give the same answers as distinguo does in Python, also on the "
+    "borders of regions,",
+    "float": "What was measured holds",
 }
+_NOT_CONTRACTED = (
+    "{promise} if the compiler does not contract a * b + c into one operation. C99 compilers are told so by a "
+    "pragma. GCC ignores it: compile with -std=c99 or -ffp-contract=off, and C++ with the latter."
+)
 
 
 def check_name(name: str) -> None:

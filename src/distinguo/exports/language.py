@@ -46,6 +46,8 @@ class Language:
     """A printer of functions; ``prefix`` begins their names and those of tables and constants."""
 
     INDENT = "    "
+    #: What a certificate is about, in double.
+    PROVEN = "It speaks of double arithmetic, which this program has."
     BRACKETS: tuple[str, str] = ("[", "]")
     WORDS: Mapping[str, str] = MappingProxyType(
         {"and": "&&", "or": "||", "not": "!"}
@@ -152,7 +154,10 @@ class Language:
             *_entry("Arithmetic", decision.said),
             f"Provenance:  {comment(json.dumps(named.provenance, sort_keys=True, default=str))}",
         ]
-        return lines + [comment(line) for line in certified_in_words(decision)]
+        lines += [comment(line) for line in certified_in_words(decision)]
+        if named.certificates.certificate is not None and decision.arithmetic == "double":
+            lines.append(f"             {self.PROVEN}")
+        return lines
 
     def _input(self) -> str:
         """Describe the observation, which is easily mistaken for the whole state of a task."""

@@ -18,7 +18,7 @@ from distinguo import __version__
 from distinguo.errors import DistinguoError
 from distinguo.exports.agreement import Written, agreement_of
 from distinguo.exports.decision import Decision
-from distinguo.exports.language import Language, Lines
+from distinguo.exports.language import Language
 from distinguo.representations.boxes import Boxes
 from distinguo.representations.categories import Categories
 from distinguo.representations.partition import lacking
@@ -31,6 +31,8 @@ INPUT = "observation"
 class _Words(Language):
     """What a reader should know, in the words of the model."""
 
+    PROVEN = "It speaks of Python's operations in their order; not all runtimes keep it."
+
     def observation(self) -> str:
         """The input."""
         return INPUT
@@ -38,15 +40,6 @@ class _Words(Language):
     def name(self, name: str) -> str:
         """The names of outputs, and numbers for constants."""
         return {"LIMIT": f"{self.decision.limit:g}"}.get(name, name)
-
-    def about(self) -> Lines:
-        """A certificate holds as far as a runtime computes like Python."""
-        lines = super().about()
-        if self.decision.named.certificates.certificate and self.decision.arithmetic == "double":
-            lines.append(
-                "             It speaks of Python's operations in their order; not all runtimes keep it."
-            )
-        return lines
 
 
 class OnnxGraph:

@@ -144,7 +144,7 @@ def _rows(given: Any, what: str, source: str) -> np.ndarray:
         n, i = map(int, np.argwhere(bad)[0])
         raise DistinguoError(
             f"Row {n + 1} of {source} has {rows[n, i]} as coordinate {i + 1} of its {what}; every number should be "
-            "finite: leave such rows out, or repair them."
+            f"finite and at most {LARGEST:g}: leave such rows out, or repair them."
         )
     return rows
 
@@ -166,8 +166,8 @@ def _column(given: Any, what: str, count: int, source: str) -> np.ndarray:
     bad = np.flatnonzero(~(np.abs(column) <= LARGEST))
     if len(bad):
         raise DistinguoError(
-            f"Row {bad[0] + 1} of {source} has {column[bad[0]]} as {what}; every number should be finite: leave such "
-            "rows out, or repair them."
+            f"Row {bad[0] + 1} of {source} has {column[bad[0]]} as {what}; every number should be finite and at "
+            f"most {LARGEST:g}: leave such rows out, or repair them."
         )
     return column
 
@@ -190,6 +190,10 @@ def _numbered(
     """The numbers of the actions, and their names."""
     array = attempt(np.asarray, given, otherwise=np.zeros(0))
     array = array.reshape(-1) if array.ndim == 2 and array.shape[1] == 1 else array
+    if array.dtype == object and all(
+        isinstance(word, str) for word in array.flat
+    ):  # of Parquet, or of pandas
+        array = array.astype(str)
     if array.shape != (count,) or array.dtype.kind not in "iufbUS":
         raise DistinguoError(
             f"{source} should have one action for each of its {count:,} transitions, got {_kind(array, given)}; "

@@ -255,11 +255,20 @@ def _episode(group: Any, where: str) -> dict[str, np.ndarray]:
 def _read_csv(path: Path, like: TaskSpec | None) -> Transitions:
     with regular_file(path, LARGEST_LOG) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
         try:
-            header, *rows = csv.reader(text)
+            header, *rows = [*csv.reader(text)] or [[]]
         except (csv.Error, UnicodeDecodeError, ValueError) as error:
             raise DistinguoError(
                 f"{path} is no table in CSV ({one_line(str(error))}); write it again, as text in UTF-8."
             ) from None
+    header = [name.strip() for name in header]
+    if len(header) < 2:
+        found = f"one column, {shown(header[0])}" if header else "nothing"
+        raise DistinguoError(
+            f"{path} has {found}; write a table with a header, and commas between its cells."
+        )
+    twice = next((name for n, name in enumerate(header) if name in header[:n]), None)
+    if twice is not None:
+        raise DistinguoError(f"{path} has two columns '{one_line(twice)}'; give each a name of its own.")
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise DistinguoError(
@@ -267,7 +276,7 @@ def _read_csv(path: Path, like: TaskSpec | None) -> Transitions:
                 "off or damaged."
             )
     cells = zip(*rows, strict=True) if rows else [()] * len(header)
-    return of_columns(dict(zip((name.strip() for name in header), cells, strict=True)), str(path), like)
+    return of_columns(dict(zip(header, cells, strict=True)), str(path), like)
 
 
 def _read_parquet(path: Path, like: TaskSpec | None) -> Transitions:
@@ -300,6 +309,8 @@ def of_columns(columns: Mapping[str, Sequence[Any]], path: str, like: TaskSpec |
     seen = [name for name in columns if name not in others and not name.startswith(NEXT)]
     dimensions = list(like.dimensions) if like is not None else seen
     wanted = [*dimensions, *(NEXT + name for name in dimensions)]
+    if like is None:  # of a coordinate whose next observation is there, the observation should be, too
+        wanted += [name.removeprefix(NEXT) for name in columns if name.startswith(NEXT)]
     missing = [name for name in wanted if name not in columns]
     missing += [role for role in (ACTION, REWARD, END) if not roles[role]]
     if missing or not dimensions:

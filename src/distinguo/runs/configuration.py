@@ -306,6 +306,8 @@ def choice_for(spec: TaskSpec) -> Choice:
         return Choice(SWEEPING, "it suits labels")
     if spec.amounts is not None:
         return Choice(EVOLUTION, "it finds laws where actions are amounts")
+    if is_logged(spec.task):
+        return Choice(PROBATION, "its small maps are the likeliest to work beyond a log")
     if isinstance(spec.goal, MeanReturn):
         # a learner for many numbers, such as an evolution strategy, would be chosen here
         return Choice(PROBATION, "it suits tasks judged by return")
