@@ -103,7 +103,7 @@ def export(size: int, dimensions: int, place: Path) -> None:
     """Export a run to every format."""
     run = a_run(size, dimensions)
     for known in FORMATS.values():
-        dg.export(run, place / known.file)
+        dg.export(run, place / known.file, force=True)  # several formats write the same names
 
 
 def compare(size: int, dimensions: int, place: Path) -> None:

@@ -21,6 +21,7 @@ from distinguo.explanations.distinctions import MOST_PAIRS
 from distinguo.explanations.investigation import MOST_STEPS, SEARCH, SEARCHES
 from distinguo.runs.rollout import STEPS
 from distinguo.runs.stage import USUAL
+from distinguo.studies.measure import SLOW_LONG
 from distinguo.tasks.catalog import task_spec
 from distinguo.verification import TRIALS
 from distinguo.views.descriptions import VISITS
@@ -106,7 +107,22 @@ TABLE: dict[str, tuple[tuple[str, ...], int]] = {
     "verify": (("verify", "RUN", "--steps", "4"), TRIALS * 4),
     "show": (("show", "RUN"), VISITS),
     "export": (("export", "RUN", "--to", "json"), 0),
+    "record": (("record", "TASK", "--steps", "300"), 300),
+    "study": (("study", "plan.toml", "--engine", "threads"), 200 + 5 * (30 + USUAL * LIMIT) + 5 * SLOW_LONG),
 }  # fmt: skip
+#: Runs with the settings of the row "learn", each tried in five new trials.
+PLAN = """
+[study]
+tasks = ["{task}"]
+learners = ["economy"]
+seeds = "1"
+trials = 5
+
+[settings.short]
+stage.steps = 200
+stage.confirm_steps = 30
+stage.trials = 5
+"""
 SLOW = ("report", "play")  #: once is enough
 #: What takes no steps, or those of other commands that a person asks for.
 NO_STEPS = {"tasks", "settings", "studio", "runs"}
@@ -131,7 +147,8 @@ def test_no_more_steps_than_promised(
 ) -> None:
     words, most = TABLE[name]
     (tmp_path / "policy.py").write_text("def go(seen):\n    return 1 if seen[0] < 5 else 2\n")
-    known = {"TASK": task, "RUN": str(runs / f"{task}-{learner}")}
+    (tmp_path / "plan.toml").write_text(PLAN.format(task=task))
+    known = {"TASK": task, "RUN": str(runs / f"{task}-{learner}"), "plan.toml": str(tmp_path / "plan.toml")}
     out = () if words[0] in ("show", "explain", "audit", "play") else ("--out", str(tmp_path / "out.json"))
     answers = []
     taken = counted(lambda: answers.append(call(*(known.get(word, word) for word in words), *out)))

@@ -13,7 +13,7 @@ CONVERTER = 4  #: the row whose supply varies
 @pytest.mark.parametrize("n", range(len(ROWS)) if NIGHTLY else [CONVERTER])
 def test_certified_states_never_fail(n):
     row = ROWS[n]
-    controller = learned(row.plant, FIRST_SEED).controller
+    controller = learned(row, FIRST_SEED).controller
     one = measured(row, controller, FIRST_SEED)
     assert one.finding.certificate is not None
     if n == CONVERTER:

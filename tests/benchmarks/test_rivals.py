@@ -57,7 +57,10 @@ def test_the_command_writes_what_the_runs_say(monkeypatch: pytest.MonkeyPatch, t
     assert command(monkeypatch, tmp_path, *words) == page
     assert {path: path.read_text() for path in (tmp_path / "runs").iterdir()} == kept
     for path, text in kept.items():
-        path.write_text(json.dumps({**json.loads(text), "solved": True, "steps": 1234, "again": 500.0}))
+        lines = [json.loads(line) for line in text.splitlines()]
+        for line in lines:
+            line["answer"] |= {"solved": True, "steps": 1234, "again": 500.0}
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     assert rows(command(monkeypatch, tmp_path, *words, "--report"))["ARS"][3] == "1,234"
 
 

@@ -316,7 +316,7 @@ def test_a_changed_map_has_its_own_values_and_no_reasons_of_another(monkeypatch,
 
     monkeypatch.setattr(proving, "ask_prover", second)
     made = learn_configured(_asked(), tmp_path / "run")
-    assert made.summary["proofs"] == 2
+    assert made.summary["proofs"] >= 2  # a proven map is raced on for one that holds more
     assert made.summary["proven"]
     opened = dg.open_run(made.path, task=Sled())
     before, after = refused[0].partition, opened.controller.partition

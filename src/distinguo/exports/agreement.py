@@ -14,11 +14,12 @@ from distinguo.exports.tables import LabelledController
 from distinguo.representations.partition import has_labels
 
 STATES = 100_000
-NEAR = 2_000  #: places on a border, around which observations are tried
+NEAR = (
+    2_000  #: places on a border, around which observations are tried; none where few observations are drawn
+)
 SCALES = 29  #: of the distance from a border, each a quarter of the one before
-MOST_NUMBERS = (
-    2 * 10**7
-)  #: differences of a coordinate; maps of many prototypes are tried on fewer observations
+#: Differences of a coordinate; maps of many prototypes are tried on fewer observations.
+MOST_NUMBERS = 2 * 10**7
 HALVINGS = 60
 FOLLOWED = 100  #: observations that differ whose distance from a border is measured
 
@@ -152,7 +153,7 @@ def _near_borders(
     order = rng.permutation(len(states))
     pairs = np.flatnonzero(actions != actions[order])[:NEAR]
     here, there, mine = states[pairs], states[order[pairs]], actions[pairs]
-    if has_labels(exact.named.controller.partition) or not len(pairs):
+    if has_labels(exact.named.controller.partition) or not len(pairs) or len(states) < STATES // 10:
         return states[:0]
     near, far = np.zeros(len(pairs)), np.ones(len(pairs))
     for _ in range(HALVINGS):

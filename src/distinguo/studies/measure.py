@@ -22,7 +22,7 @@ from distinguo.tasks.task import start
 
 ANEW = 1  #: a second seed beside the run's own, so that no start of learning or confirmation comes again
 LONG = 5_000_000  #: steps that a new trial should last where trials should never end
-SLOW_LONG = 10_000  #: that of an environment in plain Python
+SLOW_LONG = 10_000  #: steps of a new trial of an environment in plain Python without a time limit
 DRAWS = 100  #: of as many starts as trials, at most
 LONGEST = 10**6  #: steps of a new trial of a task without a time limit
 #: Figures of a run, as its summary has them.
@@ -111,5 +111,6 @@ def new_trials(run: Run, count: int, rng: np.random.Generator) -> np.ndarray:
     """Return the returns of greedy trials from new starts."""
     spec = run.configuration.spec
     starts = np.array([start(spec.task, rng) for _ in range(count)])
-    returns: np.ndarray = outcome_of(spec.task, run.controller, rng, Batch(starts, spec.cap(LONGEST))).returns
+    cap = spec.cap(SLOW_LONG if spec.interpreted else LONGEST)
+    returns: np.ndarray = outcome_of(spec.task, run.controller, rng, Batch(starts, cap)).returns
     return returns

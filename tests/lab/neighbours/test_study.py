@@ -1,6 +1,7 @@
 """The comparison with the neighbours, with two of them and two seeds."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from tools.neighbours import with_tables
 
 from distinguo import DistinguoError
 from distinguo.comparison.plan import AveragedCurve
+from distinguo.engines.engine import Engine
 from distinguo.tasks.catalog import task_spec
 from distinguo_lab.neighbours import page as maps
 from distinguo_lab.neighbours import study
@@ -112,3 +114,23 @@ def test_the_page_shows_what_the_table_says() -> None:
     page, rows = (docs / "neighbours.md").read_text(), (docs / "neighbours.csv").read_text()
     assert with_tables(page, rows) == page
     assert {row["task"] for row in from_csv(rows)} == set(TASKS)
+
+
+@pytest.mark.second_stage
+def test_every_engine_and_every_part_give_the_same_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = tuple(system for system in SYSTEMS if system.name in ("the paper's learner", "uniform grid"))
+    monkeypatch.setattr(study, "SYSTEMS", few)
+    monkeypatch.setattr(study, "QUICK", Scale(("puck",), 2, Trial(steps=2_000, cap=500)))
+
+    def figures(name: str, engine: Engine, *shards: tuple[int, int]) -> list[Any]:
+        for shard in shards:
+            found = compare_neighbours(tmp_path / name, quick=True, engine=engine, shard=shard)
+        return [cell._replace(measurements=[one[:-1] for one in cell.measurements]) for cell in found.cells]
+
+    expected = figures("threads", Engine("threads", 2), (1, 1))
+    assert [len(cell.measurements) for cell in expected] == [2, 2]
+    for name in ("processes", "dask"):
+        assert figures(name, Engine(name, 2), (1, 1)) == expected
+    assert figures("shards", Engine("threads", 1), (2, 2), (1, 2)) == expected
