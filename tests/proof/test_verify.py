@@ -316,7 +316,6 @@ def test_options_that_mean_nothing_for_a_task_are_refused(tmp_path):
         ("diagonal", "--steps", "5"),
         ("grid:2x2", "--task", "MountainCar-v0", "--disturbance", "0.1"),
         ("grid:2x2", "--task", "MountainCar-v0", "--range", "force=1:2"),
-        ("grid:2x2x2x2", "--task", "CartPole-v1", "--cells", "5000"),
     ):
         with pytest.raises(DistinguoError, match="means nothing"):
             run(*words, "--out", str(tmp_path))

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import distinguo as dg
-from distinguo.cli.seeing import verify_command
+from distinguo.cli import app
 from distinguo.errors import DistinguoError
 from distinguo_lab.neighbours.study import compare_neighbours
 
 
 def verified(out: Path) -> Any:
-    return verify_command("diagonal", out=out)
+    found = CliRunner().invoke(app, ["verify", "diagonal", "--out", str(out)])
+    raise found.exception or AssertionError(found.output)
 
 
 COMMANDS: dict[str, tuple[str, Callable[[Path], Any]]] = {
@@ -29,10 +31,13 @@ COMMANDS: dict[str, tuple[str, Callable[[Path], Any]]] = {
 }
 
 
-SLOW = pytest.param("verify", marks=pytest.mark.second_stage)  # it learns the values first
+SLOW = ("verify", "verify, picture")  #: they learn the values first
 
 
-@pytest.mark.parametrize("name", [SLOW if name == "verify" else name for name in COMMANDS])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.second_stage] if name in SLOW else []) for name in COMMANDS],
+)
 def test_a_file_of_a_user_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
     file, command = COMMANDS[name]

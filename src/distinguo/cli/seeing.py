@@ -455,7 +455,7 @@ def audit_command(
 def _told_audit(content: Mapping[str, Any]) -> str:
     return (
         f"{content['adequate']:.1%} of {counted(content['states'], 'state')} adequate; the greatest regret is "
-        f"{content['greatest_regret']:.3g}"
+        f"{content['greatest_regret']:z.3g}"
     )
 
 
