@@ -98,6 +98,14 @@ def test_what_compiled_code_may_do_otherwise_is_refused(body, why):
         _enclosed(body, 0.1, 0.2)
 
 
+def test_starts_that_may_be_undefined_are_refused():
+    functions = {"start": "def start(self, rng):\n    return (1.0 / rng.uniform(-1.0, 1.0),)"}
+    claim = _claim("return (s[0],), 0.0, False")
+    claim = claim.model_copy(update={"functions": claim.functions | functions})
+    with pytest.raises(DistinguoError, match="may be zero where a trial starts"):
+        Evaluator(claim).starts()
+
+
 def test_a_certificate_of_more_actions_than_a_task_has_is_not_about_it():
     """Without a controller, one of them might be all that a certificate needs."""
     found = certify_declared(spec_of(Sled()), 2_500)

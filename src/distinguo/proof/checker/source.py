@@ -162,7 +162,10 @@ class Evaluator:
                 raise refused("returns a start of another length")
             return tuple(self.as_number(number).range for number in result)
 
-        return list(self._ways(once, True))
+        try:
+            return list(self._ways(once, True))
+        except Unclear as trouble:
+            raise refused(f"{trouble} where a trial starts") from None
 
     def _ways(self, once: Callable[[], Any], forks: bool) -> Iterator[Any]:
         todo: list[list[bool]] = [[]]
