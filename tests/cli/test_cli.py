@@ -474,7 +474,10 @@ def everything_in(folder: Path) -> dict[Path, bytes | None]:
 
 @pytest.mark.parametrize("problem", BAD)
 @pytest.mark.parametrize("json_too", [False, True])
-def test_bad_input_is_told_in_one_sentence(call: Call, tmp_path: Path, problem: str, json_too: bool) -> None:
+def test_bad_input_is_told_in_one_sentence(
+    call: Call, tmp_path: Path, problem: str, json_too: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distinguo.engines.cluster.CONNECT_SECONDS", 1)
     bad_files(tmp_path)
     before = everything_in(tmp_path)
     words, expected = BAD[problem]

@@ -375,6 +375,7 @@ class Six(NamedTuple):
         return (rng.uniform(-0.2, 0.2), 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
+@pytest.mark.second_stage
 def test_a_run_is_proven_for_parameters_in_ranges(tmp_path):
     """What holds for the declared push alone is not enough, and the file is what verify writes for the range."""
     ranges = {"push": (1.9, 2.1)}

@@ -53,6 +53,7 @@ class Bent(NamedTuple):
         return (rng.uniform(-1.0, 1.0), 0.0)
 
 
+@pytest.mark.second_stage
 def test_a_second_law_is_found_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proposals, "STEPS_OF_GENERATION", 3_000)
     run = dg.learn(
