@@ -23,8 +23,8 @@ from PIL import Image
 import distinguo as dg
 from distinguo.runs.run import Run
 from distinguo.tasks.puck.puck import Puck
+from distinguo.views.colours import hue_of, ink_on, shaded
 from distinguo.views.pictures import PartitionPicture, partition_picture
-from distinguo.views.plots import hue_of, ink_on, shaded
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 DPI = 84

@@ -309,7 +309,8 @@ def table(rows: list[Row]) -> str:
 
 def draw(rows: list[Row]) -> None:
     """Return against numbers, one panel for each task."""
-    from distinguo.views.plots import FULL, HUES, INK, SMALL, dress, entitle, new_figure
+    from distinguo.views.colours import HUES, INK
+    from distinguo.views.plots import FULL, SMALL, dress, entitle, new_figure
 
     shown = [task for task in TASKS if any(row.task == task for row in rows)]
     across = min(2, len(shown))

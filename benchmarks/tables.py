@@ -28,7 +28,8 @@ from scipy.stats import rankdata
 import distinguo as dg
 from distinguo.errors import counted
 from distinguo.runs.seeds import seeds as parse_seeds
-from distinguo.views.plots import FULL, HUES, INK, SMALL, dress, entitle, new_figure
+from distinguo.views.colours import HUES, INK
+from distinguo.views.plots import FULL, SMALL, dress, entitle, new_figure
 
 DOCS = Path(__file__).parents[1] / "docs"
 CSV, PAGE, PICTURE = DOCS / "tables.csv", DOCS / "how-to" / "tables.md", DOCS / "images" / "tables.png"

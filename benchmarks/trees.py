@@ -63,7 +63,8 @@ def main() -> None:
 
 def drawn(path: Path, out: Path) -> None:
     """Draw the mean over seeds against the number of regions, a panel for each task."""
-    from distinguo.views.plots import FULL, HUES, INK, SMALL, dress, entitle, new_figure
+    from distinguo.views.colours import HUES, INK
+    from distinguo.views.plots import FULL, SMALL, dress, entitle, new_figure
 
     with path.open() as file:
         known = list(csv.DictReader(file))

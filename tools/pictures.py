@@ -26,17 +26,15 @@ from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
 from distinguo.tasks.puck.analysis import PuckMap, analyse
 from distinguo.tasks.puck.puck import Puck
+from distinguo.views.colours import HUES, INK, hue_of
 from distinguo.views.curves import curves_figure
 from distinguo.views.pictures import representation_picture
 from distinguo.views.plots import (
-    HUES,
-    INK,
     MIDDLE,
     SMALL,
     draw_partition,
     dress,
     explain_marks,
-    hue_of,
     new_figure,
     patch,
     plain,

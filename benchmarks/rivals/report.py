@@ -14,7 +14,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from distinguo.tasks.catalog import task_spec
-from distinguo.views.plots import HUES, save_figure
+from distinguo.views.colours import HUES
+from distinguo.views.plots import save_figure
 
 Run = dict[str, Any]
 Runs = dict[str, dict[str, list[Run]]]  #: by task and rival

@@ -22,7 +22,7 @@ from distinguo.presets import PRESETS
 from distinguo.runs.configuration import configure, flat
 from distinguo.runs.seeds import seed_words, seeds
 from distinguo.tasks.catalog import SPECS, task_spec
-from distinguo.views.plots import STYLES
+from distinguo.views.colours import STYLES
 from tests.cli.test_cli import Call, call  # noqa: F401 - a fixture
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playground.build import FIRST, MADE, ROOT, build, modules_from
 
-from distinguo.views.plots import FEW, HUES, PALEST, PALEST_OF_MANY, UNDECIDED
+from distinguo.views.colours import FEW, HUES, PALEST, PALEST_OF_MANY, UNDECIDED
 
 VIEW = ROOT / "src" / "distinguo" / "views" / "studio" / "page" / "view"
 

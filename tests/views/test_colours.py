@@ -19,7 +19,7 @@ import distinguo
 import distinguo.views
 from distinguo.errors import DistinguoError
 from distinguo.tasks.catalog import SPECS, task_spec
-from distinguo.views.plots import (
+from distinguo.views.colours import (
     DARK,
     FEW,
     HUES,
@@ -29,9 +29,9 @@ from distinguo.views.plots import (
     UNDECIDED,
     hatch_of,
     hues_of,
-    rendered,
     shaded,
 )
+from distinguo.views.plots import rendered
 from distinguo.views.proof import COLOURS, LINES, HoldPicture, draw_hold
 from distinguo.views.show import show
 from tests.views.runs import made_up

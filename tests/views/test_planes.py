@@ -16,6 +16,7 @@ from distinguo.representations.partition import region
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
+from distinguo.views.colours import HUES, hue_of
 from distinguo.views.pictures import (
     OTHER,
     PartitionPicture,
@@ -25,7 +26,7 @@ from distinguo.views.pictures import (
     representation_picture,
     tiles_of,
 )
-from distinguo.views.plots import HUES, draw_partition, hue_of, marks_of, save_figure
+from distinguo.views.plots import draw_partition, marks_of, save_figure
 from tests.views.runs import EIGHT, made_up
 from tests.views.test_pictures import area, cells, depth, frame_area
 

@@ -15,8 +15,9 @@ from distinguo.representations.partition import region
 from distinguo.runs.run import Run
 from distinguo.tasks.catalog import task_spec
 from distinguo.views import text
+from distinguo.views.colours import HUES, hue_of
 from distinguo.views.pictures import MOST_PROTOTYPES, partition_picture, tiles_of
-from distinguo.views.plots import HUES, draw_partition, hue_of, save_figure
+from distinguo.views.plots import draw_partition, save_figure
 from distinguo.views.text import sheet_of
 from tests.views.runs import EIGHT, made_up
 

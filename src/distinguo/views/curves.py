@@ -17,10 +17,9 @@ from distinguo.evaluation.statistics import interval
 from distinguo.runs.folder import CURVE
 from distinguo.runs.run import Run
 from distinguo.search.races import Candidate
+from distinguo.views.colours import HUES, INK
 from distinguo.views.plots import (
     FULL,
-    HUES,
-    INK,
     SMALL,
     WIDTH,
     draw,

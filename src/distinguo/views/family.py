@@ -14,10 +14,10 @@ from distinguo.errors import DistinguoError, counted
 from distinguo.explanations.family import Family, Member, family
 from distinguo.runs.history import Frame
 from distinguo.runs.run import Run
+from distinguo.views.colours import INK, hue_of
 from distinguo.views.pictures import PartitionPicture, representation_picture
 from distinguo.views.plots import (
     FULL,
-    INK,
     SMALL,
     broken_line,
     colours_of,
@@ -25,7 +25,6 @@ from distinguo.views.plots import (
     dress,
     entitle,
     explain_marks,
-    hue_of,
     new_figure,
     plain,
 )

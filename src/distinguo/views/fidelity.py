@@ -14,21 +14,10 @@ from distinguo.errors import DistinguoError, visible
 from distinguo.representations.geometry import Pair
 from distinguo.runs.folder import FIDELITY
 from distinguo.runs.run import Run
+from distinguo.views.colours import HUES, INK, MARK
 from distinguo.views.pictures import PartitionPicture
 from distinguo.views.places import plane_picture
-from distinguo.views.plots import (
-    FULL,
-    HUES,
-    INK,
-    MARK,
-    SMALL,
-    colours_of,
-    draw,
-    dress,
-    entitle,
-    new_figure,
-    paint,
-)
+from distinguo.views.plots import FULL, SMALL, colours_of, draw, dress, entitle, new_figure, paint
 
 HEIGHT = 3.0  #: inches
 BINS = 40  #: of the histogram, if only one coordinate is observed

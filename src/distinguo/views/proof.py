@@ -19,8 +19,9 @@ from distinguo.proof.hold.question import HoldFinding
 from distinguo.representations.file import Representation
 from distinguo.representations.geometry import Outline
 from distinguo.verification import Proof
+from distinguo.views.colours import INK
 from distinguo.views.pictures import cell_outlines
-from distinguo.views.plots import INK, SMALL, dress, entitle, explain_marks, new_figure
+from distinguo.views.plots import SMALL, dress, entitle, explain_marks, new_figure
 
 _NAMES = ("doomed whatever is done", "undecided", "proven to be held for ever")
 #: Not those of actions, so that a proof is not taken for a map; colour-blind readers can distinguish them.

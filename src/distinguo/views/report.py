@@ -40,10 +40,11 @@ from distinguo.runs.configuration import TABLES, Configuration, flat, learn_comm
 from distinguo.runs.folder import is_finished
 from distinguo.runs.run import Run
 from distinguo.versions import software
+from distinguo.views.colours import INK, hue_of
 from distinguo.views.curves import runs_picture
 from distinguo.views.descriptions import regions_in_words
 from distinguo.views.notebook import views_of
-from distinguo.views.plots import INK, draw, hue_of, rendered
+from distinguo.views.plots import draw, rendered
 from distinguo.views.words import outcome_sentence, presentable, values_name_actions, why_nothing
 from distinguo.writing import check_file_place, write_atomically
 

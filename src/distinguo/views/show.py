@@ -190,7 +190,8 @@ def show(
     >>> figure.axes[0].get_xlabel()
     'x (m)'
     """
-    from distinguo.views.plots import drawn_as_asked, drawn_for, restyled, save_figure
+    from distinguo.views.colours import drawn_for, restyled
+    from distinguo.views.plots import drawn_as_asked, save_figure
 
     with drawn_as_asked(ax, figsize), drawn_for(style):
         figure = restyled(_drawn(run, view), style)

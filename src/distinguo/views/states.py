@@ -20,22 +20,18 @@ from distinguo.representations.geometry import Pair, rectangle
 from distinguo.runs.run import Run
 from distinguo.tasks.spec import TaskSpec
 from distinguo.tasks.task import observe, transition
+from distinguo.views.colours import INK, MARK, colours_named, darkened, hue_of
 from distinguo.views.pictures import PartitionPicture
 from distinguo.views.places import Place, places_of, plane_picture, trail_of, world_of
 from distinguo.views.plots import (
-    INK,
-    MARK,
     add_bar,
     add_shades,
     broken_line,
-    colours_named,
     colours_of,
-    darkened,
     draw,
     draw_trail,
     drawn,
     explain_marks,
-    hue_of,
     marks_of,
     patch,
 )

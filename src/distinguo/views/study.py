@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from distinguo.evaluation.statistics import CONFIDENCE, iqm_interval, performance_profile
 from distinguo.studies.plan import HELD_OUT
 from distinguo.studies.study import Study, variant_name
+from distinguo.views.colours import HUES
 from distinguo.views.plots import (
     FULL,
-    HUES,
     SMALL,
     draw,
     dress,

@@ -246,7 +246,7 @@ def painted_letters(line: str, names: str, actions: Sequence[str]) -> str:
     >>> without_style(painted_letters("llrr..", "lr", ("left", "right")))
     'llrr..'
     """
-    from distinguo.views.plots import hue_of  # loads matplotlib
+    from distinguo.views.colours import hue_of  # loads matplotlib
 
     return "".join(
         painted("".join(run), hue_of(names.find(letter), actions)) for letter, run in groupby(line)

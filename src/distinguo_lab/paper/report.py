@@ -24,9 +24,10 @@ from distinguo.tasks.puck.analysis import (
     PuckMap,
 )
 from distinguo.tasks.puck.puck import Puck
+from distinguo.views.colours import hue_of
 from distinguo.views.curves import curves_figure
 from distinguo.views.pictures import partition_picture, representation_picture
-from distinguo.views.plots import draw, hue_of, save_figure
+from distinguo.views.plots import draw, save_figure
 from distinguo.views.proof import COLOURS
 from distinguo.writing import write_atomically
 from distinguo_lab.paper.claims import BEST_FOUR, POOREST, Claim

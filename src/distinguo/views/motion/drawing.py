@@ -18,6 +18,7 @@ from PIL import Image
 
 from distinguo.representations.partition import has_labels
 from distinguo.tasks.amounts import amounts_of, laws_of
+from distinguo.views.colours import hue_of, shaded
 from distinguo.views.motion.film import Film, FilmFrame, how_it_ended
 from distinguo.views.motion.scenes import (
     BODY,
@@ -34,7 +35,7 @@ from distinguo.views.motion.scenes import (
     Shape,
     Words,
 )
-from distinguo.views.plots import draw_arrows, hue_of, shaded, with_ends
+from distinguo.views.plots import draw_arrows, with_ends
 
 WIDE, NARROW, TALL = 9.0, 5.4, 4.5  #: inches of a film with the system beside the map, and of the map alone
 PALE = 0.45  #: share of the hue of a region, as background of the path

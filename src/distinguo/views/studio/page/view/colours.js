@@ -1,4 +1,4 @@
-// Colours that colour-blind eyes tell apart: the same palette as the pictures of matplotlib (views/plots.py).
+// Colours that colour-blind eyes tell apart: the same palette as the pictures of matplotlib (views/colours.py).
 //
 // Everything that is neither hue nor shade comes from the page, by CSS variables on any ancestor of a canvas:
 // --ink (text and lines), --muted (axes), --line (hairlines), --paper (what canvases are drawn on), --accent (what the
