@@ -194,6 +194,7 @@ def test_a_worker_is_a_stream_of_lines() -> None:
         **{name: getattr(RESTING, name).tolist() for name in ("prototypes", "actions", "scale")},
         "starts": [1, 2],
         "present": None,
+        "laws": None,
     }
     lines = [{"task": CAR, "parameters": {}, "cap": 9}, question, question | {"do": "follow"}]
     out = io.StringIO()
