@@ -93,8 +93,13 @@ def _answers(
 ) -> Generator[tuple[int, str | Failed]]:
     """Yield answers until all are there, or until the scheduler does not answer any more."""
     crowd, waiting = _Crowd(distributed, client, items, seconds), list(numbers)[::-1]
+    suspects: list[int] = []  # their workers were killed, perhaps by another job that was there
+    alone = False
     crowd.fill(waiting)
-    while crowd.futures:
+    while crowd.futures or suspects:
+        if not crowd.futures:
+            crowd.send([[suspects.pop()]])
+            alone = True
         future = next(crowd.coming)
         bundle = crowd.futures.pop(future)
         try:
@@ -104,6 +109,10 @@ def _answers(
         except Exception as error:  # its workers were killed, again and again
             if len(bundle) > 1:  # by one of them
                 crowd.send([[number] for number in bundle])
+                continue
+            if not alone:
+                suspects += bundle
+                crowd.fill(waiting)
                 continue
             answer = Failed(reason_of(error))
         if isinstance(answer, tuple) and not isinstance(answer, Failed) and isinstance(answer[0], list):
