@@ -20,6 +20,7 @@ SMOOTH = 0.2  #: share of the latest generation in the level of a search
 NARROW, WIDE = 1e-9, 1e9  #: widths of a distribution that has collapsed, or that nothing holds together
 WARM_UP_STEPS = 200  #: of a trial of random laws at most, and of one of a candidate at the least
 NEAR = 0.5  #: share of the way to the target from which a search is worth more trials
+ALMOST = 0.9  #: the same from which no other search is tried beside it
 EVERY = 5  #: generations after which the map at the centre is tested in any case
 FEWEST = 3  #: trials after which the map at the centre may be given up
 
@@ -179,15 +180,28 @@ def is_worth_a_test(memory: EvolutionMemory, best: float) -> bool:
 
 
 def try_longer(agent: Agent, cut: float) -> None:
-    """Let trials become longer if most were cut for a while, and more of them where that no longer helps."""
+    """Note whether most trials were cut: then they become longer, or more of them where that no longer helps.
+
+    Short trials of laws are kept as long as these foresee the whole ones.
+    """
     memory, settings = agent.memory, agent.settings
     status = memory.status[0]
     status["cut"] = status["cut"] + 1 if cut > 0.5 else max(int(status["cut"]) - 1, 0)
-    if status["cut"] >= settings.longer and status["horizon"] < status["limit"]:
-        status["horizon"], status["cut"] = min(2 * int(status["horizon"]), int(status["limit"])), 0
-        begin_level(memory)
-    elif not memory.facts["amounts"][0] and status["stalled"] >= settings.patience and not is_far(memory):
+    if memory.facts["amounts"][0] or let_trials_be_longer(agent):
+        return
+    if status["stalled"] >= settings.patience and not is_far(memory):
         add_trials(agent)
+
+
+def let_trials_be_longer(agent: Agent) -> bool:
+    """Double the length of trials if most were cut for a while; whether that was so."""
+    memory = agent.memory
+    status = memory.status[0]
+    if status["cut"] < agent.settings.longer or status["horizon"] >= status["limit"]:
+        return False
+    status["horizon"], status["cut"] = min(2 * int(status["horizon"]), int(status["limit"])), 0
+    begin_level(memory)
+    return True
 
 
 def add_trials(agent: Agent) -> None:
@@ -203,6 +217,12 @@ def is_far(memory: EvolutionMemory, name: str = "highest") -> bool:
     """Whether a search has come less than half the way to the target; False if there is none."""
     status = memory.status[0]
     return bool(status[name] - status["base"] < NEAR * (target_of(memory) - status["base"]))
+
+
+def is_near(memory: EvolutionMemory) -> bool:
+    """Whether the best map has come most of the way to the target; False if there is none."""
+    status = memory.status[0]
+    return bool(status["best"] - status["base"] > ALMOST * (target_of(memory) - status["base"]))
 
 
 def may_have_more(memory: EvolutionMemory, settings: EvolutionSettings) -> bool:

@@ -22,6 +22,8 @@ from distinguo.learners.evolution.generations import (
     has_stalled,
     is_behind,
     is_far,
+    is_near,
+    let_trials_be_longer,
     map_of_numbers,
     standardise,
     surely,
@@ -41,10 +43,15 @@ from distinguo.search.maps import copy_map, drop_prototype
 from distinguo.search.races import HOPELESS, is_hopeless
 
 WAIT, CLAIM, ON = "wait", "claim", "on"  #: what follows a trial of a test
-PAYS = 2.5  #: standard errors by which more regions must be better, in trials from the same starts
+#: Standard errors by which more regions must be better, in trials from the same starts; fewer where the gain is large.
+PAYS, PAYS_IF_LARGE = 2.5, 1.0
+LARGE = 0.1  #: share of what the best map gains over random laws that is a large gain
 WORTH = 0.005  #: share by which more regions must be better, of what the best map gains over random laws
 SLICE = 30_000  #: steps of a search before it is challenged, at the least, and then between two comparisons
 LONGEST = 4  #: slices that a search which challenges another may always have; else it has as many steps as the other
+MISLED = 0.25  #: share of what a map gains over random laws by which short trials may be wrong
+TESTED, FEWEST_TESTS = 0.03, 16  #: share of all steps that a test may take, and its trials at the least
+RISES, RISES_TO = 0.25, 0.1  #: shares by which a search is to rise in a slice: of its gain, or of the way to the target
 EARLIEST = 2  #: slices before it may be given up
 #: Trials that decide while both maps are far from the target: that a map is worse, and that it is better.
 FEWEST_IF_WORSE, FEWEST_IF_FAR = 2, 5
@@ -137,7 +144,7 @@ def begin_search_around_best(agent: Agent) -> None:
         return
     size = int(memory.best.size)
     n = count_with_laws(len(memory.seen.mean), size, int(memory.facts["amounts"][0]))
-    memory.status["horizon"] = memory.status["limit"]
+    memory.status["horizon"] = memory.status["first"]
     memory.status["trials"] = 1 if memory.facts["once"][0] else agent.settings.trials
     _begin(agent, memory.laws.numbers[1, :n].copy(), size, AROUND_BEST)
 
@@ -158,25 +165,53 @@ def _begin(agent: Agent, centre: np.ndarray, size: int, width: float) -> None:
     begin_distribution(memory, centre, width)
     memory.candidates.actions[:size] = np.arange(size)
     memory.status["prototypes"], memory.status["cut"], memory.status["over"] = size, 0, 0
+    memory.status["jumped"], memory.status["before"] = 0, -np.inf
     memory.status["steps"], memory.status["due"] = 0, SLICE
     begin_level(memory)
     begin_generation(agent)
 
 
+def projected(memory: EvolutionMemory, half: float, whole: float) -> float:
+    """The return of a trial if it went on as in the second half of its first steps.
+
+    So short trials stand for long ones, and who falls soon after them does not gain by it for long: what the same
+    trials gain in the end is compared with it.
+    """
+    status = memory.status[0]
+    shown = int(status["horizon"])
+    return whole + (int(status["limit"]) - shown) * (whole - half) / (shown - shown // 2)
+
+
+def _is_misled(memory: EvolutionMemory, own: np.ndarray) -> bool:
+    """Whether short trials foresee other returns than whole ones: of the map tested, or of the better candidates."""
+    status, mean = memory.status[0], own.mean()
+    best = max(mean, status["best"])
+    wrong = max(abs(memory.candidates.foreseen[: len(own)].mean() - mean), status["level"] - best)
+    return bool(wrong > MISLED * (np.fmax(target_of(memory), best) - status["base"]))
+
+
+def count_of_tests(agent: Agent) -> int:
+    """The trials of a test: more the more steps there were, as a map may be lucky with a few starts."""
+    memory, most = agent.memory, agent.settings.tests
+    if memory.facts["once"][0]:
+        return 1
+    share = TESTED * steps_so_far(agent) / int(memory.status["limit"][0])
+    return int(np.clip(share, min(FEWEST_TESTS, most), most))
+
+
 # ---- conclusions ---------------------------------------------------------------------------------------------------
 
 
-def is_law_test_due(agent: Agent, best: float) -> bool:
-    """Whether the map at the centre is tested after a generation: its search is over, or the target is near."""
-    status, target = agent.memory.status, target_of(agent.memory)
-    return bool(status["over"][0]) or best >= target or int(status["generation"][0]) % EVERY == 0
+def is_law_test_due(memory: EvolutionMemory) -> bool:
+    """Whether the map at the centre is tested after a generation: its search is over, or it may reach the target."""
+    status = memory.status[0]
+    due = status["over"] or status["level"] >= target_of(memory) or int(status["generation"]) % EVERY == 0
+    return bool(due)
 
 
 def is_slice_over(agent: Agent) -> bool:
     """Whether a search is to be compared: one that challenges after each slice, the other when it is due."""
     status = agent.memory.status[0]
-    if status["cut"] and status["horizon"] < status["limit"]:  # its trials are to become longer first
-        return False
     young = (
         not status["challenges"] and status["generation"] < status["numbers"]
     )  # as many as it searches over
@@ -225,7 +260,7 @@ def after_law_test(agent: Agent, gained: float) -> str:
     status, candidates = memory.status[0], memory.candidates
     count, known = int(status["place"]), np.isfinite(status["best"])
     candidates.tests[count - 1] = gained
-    most = 1 if memory.facts["once"][0] else settings.tests
+    most = max(count_of_tests(agent), int(status["known"]))
     own, target = candidates.tests[:count], target_of(memory)
     shared = min(count, int(status["known"]))
     gains = own[:shared] - memory.laws.record[:shared]
@@ -235,11 +270,15 @@ def after_law_test(agent: Agent, gained: float) -> str:
     if known:
         memory.laws.gains[:] = gains.mean(), gains.std(ddof=1) / np.sqrt(shared) if shared > 1 else 0.0
     better = not known or _is_better(memory)
-    status["fruitless"] = 0 if better else status["fruitless"] + bool(status["proposed"])
+    pays = not known or (better and memory.laws.gains[0] > _worth(memory))
+    status["fruitless"] = 0 if pays else status["fruitless"] + bool(status["proposed"])
     if better:
+        status["jumped"] = status["proposed"] > 0
         _keep(memory, count)
     if count >= FEWEST_IF_FAR:
         status["low"] = min(memory.laws.record[: int(status["known"])].min(), status["best"])
+    if not status["proposed"] and _is_misled(memory, own):
+        let_trials_be_longer(agent)
     if count == most and not (
         better or status["challenges"] or status["proposed"]
     ):  # luck hides what is better
@@ -285,7 +324,7 @@ def _is_decided(memory: EvolutionMemory, own: np.ndarray, gains: np.ndarray) -> 
     if far:
         return True
     if memory.central.size > memory.best.size:
-        better = gains.mean() > PAYS * gains.std(ddof=1) / np.sqrt(len(gains))
+        better = _is_sure(memory, gains.mean(), gains.std(ddof=1) / np.sqrt(len(gains)))
     else:
         better = is_hopeless(-gains)
     return better and (np.isnan(target) or is_behind(own, target))
@@ -306,15 +345,22 @@ def _worth(memory: EvolutionMemory) -> float:
 
 def _gains_surely(memory: EvolutionMemory) -> bool:
     """Whether the map at the centre gained more over the best one in the last test than luck explains."""
-    mean, error = memory.laws.gains
-    return bool(mean > PAYS * error)
+    return _is_sure(memory, *memory.laws.gains)
+
+
+def _is_sure(memory: EvolutionMemory, mean: float, error: float) -> bool:
+    """Whether a gain is more than luck explains: a large one needs less evidence."""
+    status = memory.status[0]
+    is_large = mean > LARGE * max(status["best"] - status["base"], 0.0)
+    return bool(mean > (PAYS_IF_LARGE if is_large else PAYS) * error)
 
 
 def next_slice(agent: Agent) -> None:
     """After a slice of a search: let another search challenge it, or decide between the two."""
     memory = agent.memory
     status = memory.status[0]
-    still_gains = _gains_surely(memory) and not has_stalled(agent) and not has_collapsed(memory)
+    rises = _gains_surely(memory) or _rises(memory) or is_near(memory)
+    still_gains = rises and not has_stalled(agent) and not has_collapsed(memory)
     if not status["challenges"] and not still_gains:
         _challenge(agent)
         return
@@ -328,6 +374,17 @@ def next_slice(agent: Agent) -> None:
     else:
         status["due"] = status["steps"] + SLICE
     begin_generation(agent)
+
+
+def _rises(memory: EvolutionMemory) -> bool:
+    """Whether the level of a search rose in this slice by a share of what it has gained, or of what it lacks."""
+    status = memory.status[0]
+    before, level = float(status["before"]), float(status["level"])
+    status["before"] = level
+    if not np.isfinite(before):
+        return bool(np.isfinite(level))
+    least = np.fmin(RISES * (before - status["base"]), RISES_TO * (target_of(memory) - level))
+    return bool(level - before > least)
 
 
 def _has_lost(agent: Agent) -> bool:
@@ -360,7 +417,7 @@ def _challenge(agent: Agent) -> None:
 #: What belongs to a search, and not to the learner as a whole.
 _OF_A_SEARCH = (
     *("numbers", "prototypes", "trials", "generation", "cut", "stalled", "horizon", "steps"),
-    *("sigma", "level", "base", "noise", "highest"),
+    *("sigma", "level", "before", "base", "noise", "highest"),
 )
 
 

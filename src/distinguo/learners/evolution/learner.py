@@ -23,6 +23,7 @@ from distinguo.learners.evolution.generations import (
     has_collapsed,
     has_stalled,
     is_behind,
+    is_far,
     is_worth_a_test,
     most_steps,
     reach_of_trial,
@@ -46,6 +47,7 @@ from distinguo.learners.evolution.laws import (
     is_polished,
     is_slice_over,
     next_slice,
+    projected,
     set_law_trial,
 )
 from distinguo.learners.evolution.memory import (
@@ -71,7 +73,13 @@ from distinguo.tasks.task import has_one_start
 
 #: Where actions are amounts.
 MOST_WARM_UP = 10  #: times as many trials of random laws, where they are short
-LAW_SETTINGS = {"learner.warm_up": 16, "learner.regions": 4, "learner.longer": 2}
+LAW_SETTINGS = {
+    "learner.population": 12,
+    "learner.warm_up": 16,
+    "learner.regions": 4,
+    "learner.longer": 2,
+    "learner.tests": 64,
+}
 
 
 class Refutations:
@@ -185,15 +193,19 @@ class Evolution(Learner):
         hold = bool(memory.facts["hold"][0])
         begun, before = int(memory.status["begun"][0]) - 1, int(memory.status["noted"][0])
         noting = Noting(memory.experience, memory.laws.box, begun, before)
-        length, gained, ended = at_speed(run_candidate, agent.world)(
-            agent.world, memory.candidate, memory.seen, noting, agent.progress, hold, min(most, left)
+        shown = int(memory.status["horizon"][0])
+        length, gained, ended, half, whole = at_speed(run_candidate, agent.world)(
+            agent.world, memory.candidate, memory.seen, noting, agent.progress, hold, min(most, left), shown
         )
         counts["trial_steps"] += length
         memory.status["noted"] += length
         counts["length"], counts["gained"] = length, gained
         if not ended and length < most:
             return SPENT
-        _conclude(agent, float(gained), bool(ended))
+        gained, foreseen = float(gained), float(gained)
+        if has_laws(memory) and length >= shown + bool(ended):
+            foreseen = projected(memory, float(half), float(whole))
+        _conclude(agent, gained, foreseen, bool(ended))
         return TERMINAL if ended else CAPPED
 
     def settle(self, agent: Agent, left: int = NO_BUDGET) -> None:
@@ -252,8 +264,8 @@ def _threshold(goal: Goal) -> float:
 # ---- conclusions ---------------------------------------------------------------------------------------------------
 
 
-def _conclude(agent: Agent, gained: float, ended: bool) -> None:
-    """Note the return of a trial, and go on to what follows."""
+def _conclude(agent: Agent, gained: float, foreseen: float, ended: bool) -> None:
+    """Note the return of a trial and what a short one foresees of it, and go on to what follows."""
     memory, length = agent.memory, int(agent.progress.counts["length"][0])
     status, candidates = memory.status[0], memory.candidates
     place = int(status["place"])
@@ -268,12 +280,13 @@ def _conclude(agent: Agent, gained: float, ended: bool) -> None:
                 begin_map_search(agent)
     elif status["phase"] == GENERATION:
         status["steps"] += length
-        candidates.returns[int(status["candidate"]), place] = gained
+        candidates.returns[int(status["candidate"]), place] = foreseen
         candidates.reach[int(status["candidate"])] += reach_of_trial(memory)
         candidates.cut[int(status["candidate"])] += 0.0 if ended else 1.0 / float(status["trials"])
         _after_candidate(agent)
     elif status["phase"] == CENTRE:
         if has_laws(memory):
+            candidates.foreseen[place] = foreseen
             _after_law_test(agent, gained)
             return
         candidates.tests[place] = gained
@@ -297,7 +310,7 @@ def _after_candidate(agent: Agent) -> None:
     status["over"] = laws and is_slice_over(agent)
     if not status["over"]:
         try_longer(agent, cut)
-    if is_law_test_due(agent, best) if laws else is_worth_a_test(agent.memory, best):
+    if is_law_test_due(agent.memory) if laws else is_worth_a_test(agent.memory, best):
         status["phase"] = CENTRE
     else:
         _go_on(agent)
@@ -362,7 +375,7 @@ def _after_shrinking(agent: Agent) -> None:
     memory, settings = agent.memory, agent.settings
     status, count = memory.status[0], int(memory.status["place"][0])
     returns = memory.candidates.tried[:count]
-    most = 1 if memory.facts["once"][0] else settings.tests
+    most = int(status["known"]) if has_laws(memory) else 1 if memory.facts["once"][0] else settings.tests
     if count < most and not is_hopeless(returns - memory.candidates.tests[:count]):
         return
     if count == most and returns.mean() >= memory.candidates.tests[:count].mean():
@@ -394,10 +407,10 @@ def _go_on_with_laws(agent: Agent) -> None:
     if is_polished(agent):
         begin_last_test(memory)
     elif status["proposed"]:
-        if status["numbers"]:
-            _propose_or(agent, begin_generation)
-        else:
-            _propose_or(agent, begin_search_around_best)
+        ahead = status["jumped"] and not status["challenges"] and not is_far(memory, "best")
+        _propose_or(
+            agent, begin_generation if status["numbers"] and not ahead else begin_search_around_best
+        )
     elif proposals_are_due(agent):
         if status["over"]:
             next_slice(agent)

@@ -112,11 +112,13 @@ STATUS = np.dtype(
         ),  # laws of the map that a model proposes and a test tries; 0 if it is no proposal
         ("proposals", np.int64),  # of models so far
         ("fruitless", np.int64),  # the latest of them that were no better than the best map
+        ("jumped", np.int64),  # whether a model proposed the best map since the search began
         ("again", np.int64),  # steps of all trials when a model is asked next
         ("known", np.int64),  # returns of the best map from the starts of tests
         ("reached", np.int64),  # steps of all trials when the best map reached the target; 0 before
         ("sigma", np.float64),  # the width of the distribution
         ("level", np.float64),  # the mean return of the better halves, smoothed
+        ("before", np.float64),  # the same when a slice began
         ("base", np.float64),  # that of the first generation
         ("noise", np.float64),  # the standard deviation of the returns of a generation
         ("highest", np.float64),  # the greatest level so far
@@ -155,7 +157,8 @@ class Candidates(NamedTuple):
     returns: Annotated[np.ndarray, field(float, "population", "trials")]
     reach: Annotated[np.ndarray, field(float, "population")]  #: how far their trials went
     tests: Annotated[np.ndarray, field(float, "trials")]  #: returns of the map at the centre
-    tried: Annotated[np.ndarray, field(float, "trials")]  #: the same with a prototype less
+    foreseen: Annotated[np.ndarray, field(float, "trials")]  #: what short trials foresee of them
+    tried: Annotated[np.ndarray, field(float, "trials")]  #: those of the map with a prototype less
     cut: Annotated[np.ndarray, field(float, "population")]  #: the share of their trials that did not end
     starts: Annotated[np.ndarray, field(float, "trials", "width")]  #: that the candidates have in common
     actions: Annotated[np.ndarray, field(int, MOST_PROTOTYPES)]  #: of the prototypes
@@ -260,7 +263,7 @@ def fresh_evolution_memory(
     given |= {name: fresh_arrays(kind, {}, **sizes) for name, kind in tables.items()}
     memory: EvolutionMemory = fresh_arrays(EvolutionMemory, given, **sizes)
     status = memory.status
-    for name in ("level", "highest", "best", "low"):
+    for name in ("level", "before", "highest", "best", "low"):
         status[name] = -np.inf
     status["trials"], status["sigma"], status["dropped"] = settings.trials, 1.0, -1
     return memory

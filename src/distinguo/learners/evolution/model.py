@@ -21,6 +21,7 @@ from distinguo.seam import kernel
 
 HINGES = 100  #: features that bend at a plane between observed points
 MOST_FOR_PRODUCTS = 24  #: inputs up to which products of two are features, too
+FREE = 0.2  #: share of the rows that a fit has to leave unexplained by the number of its features alone
 RIDGES = 10.0 ** np.arange(-9, 0)  #: penalties of the regression, relative to the number of rows
 COVERED = 0.02  #: share of the trials' ends below which a side of the box of observations explains nothing
 UNEXPLAINED = 0.1  #: share of the ends that no side explains, above which there is a regression instead
@@ -40,7 +41,7 @@ class TaskModel(NamedTuple):
     ends_low: np.ndarray  #: (dimensions,) whether a trial ends beyond that side
     ends_high: np.ndarray
     ends: np.ndarray  #: of an observation and its products: a trial also ends where their sum is positive
-    last: float  #: the mean reward of a step that ended a trial
+    last: np.ndarray  #: of one and an observation: their sum is the reward of a step that ends a trial there
     least: float  #: the extreme rewards
     most: float
 
@@ -81,7 +82,7 @@ def fitted_models(memory: EvolutionMemory, rng: Generator) -> list[TaskModel]:
     inputs = np.ascontiguousarray(np.hstack([before, taken]))
     lowest = np.minimum(before.min(axis=0), after[going].min(axis=0))
     highest = np.maximum(before.max(axis=0), after[going].max(axis=0))
-    last = 0.0 if going.all() else float(known.reward[~going].mean())
+    last = _fitted_last(after[~going], known.reward[~going])
     extremes = float(known.reward.min()), float(known.reward.max())
     sides = lowest, highest, *_ends(after, going, lowest, highest)
     return [
@@ -96,31 +97,43 @@ def _regression(
     """Hinges, and the weights of all features; rewards where trials ended are another matter."""
     planes = rng.standard_normal((inputs.shape[1], HINGES)) / np.sqrt(inputs.shape[1])
     offsets = -np.einsum("hi,ih->h", inputs[rng.integers(len(inputs), size=HINGES)], planes)
-    features = np.hstack([_even_features(inputs), np.maximum(inputs @ planes + offsets, 0.0)])
+    even = _even_features(inputs)
+    features = np.hstack([even, np.maximum(inputs @ planes + offsets, 0.0)])
+    nested = sorted({1 + inputs.shape[1], even.shape[1], features.shape[1]})
     if going.all():
-        return planes, offsets, _ridge(features, np.hstack([changes, rewards[:, None]]))
-    weights = _ridge(features, changes), _ridge(features[going], rewards[going, None])
+        return planes, offsets, _ridge(features, np.hstack([changes, rewards[:, None]]), nested)
+    weights = _ridge(features, changes, nested), _ridge(features[going], rewards[going, None], nested)
     return planes, offsets, np.hstack(weights)
 
 
-def _ridge(features: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Ridge regressions, each with the penalty of the least generalised cross-validation (Golub, Heath and Wahba)."""
+def _ridge(features: np.ndarray, wanted: np.ndarray, nested: Sequence[int]) -> np.ndarray:
+    """Ridge regressions on the first features, each with as many of them, and with the penalty, as predict best.
+
+    What they would predict of rows left out is judged by generalised cross-validation (Golub, Heath and Wahba). Few
+    rows are explained by many features whether these mean anything or not: such a fit does not count.
+    """
     count, size = len(features), np.sqrt((features**2).mean(axis=0))
     size[size == 0.0] = 1.0
     features = features / size
-    values, vectors = np.linalg.eigh(features.T @ features)
-    values = np.maximum(values, 0.0)
-    turned = vectors.T @ (features.T @ wanted)
+    products, moments = features.T @ features, features.T @ wanted
     squares, best = (wanted**2).sum(axis=0), np.full(wanted.shape[1], np.inf)
-    weights = np.zeros_like(turned)
-    for penalty in RIDGES * count:
-        shrunk = turned / (values + penalty)[:, None]
-        left = squares - (2.0 * shrunk * turned - values[:, None] * shrunk**2).sum(axis=0)
-        free = count - (values / (values + penalty)).sum()
-        error = np.maximum(left, 0.0) / max(free, 1.0) ** 2
-        weights = np.where(error < best, shrunk, weights)
-        best = np.minimum(error, best)
-    return np.ascontiguousarray((vectors @ weights) / size[:, None])
+    weights = np.zeros_like(moments)
+    for used in nested:
+        values, vectors = np.linalg.eigh(products[:used, :used])
+        values = np.maximum(values, 0.0)
+        turned = vectors.T @ moments[:used]
+        for penalty in RIDGES * count:
+            free = count - (values / (values + penalty)).sum()
+            if free < FREE * count and best.max() < np.inf:
+                continue
+            shrunk = turned / (values + penalty)[:, None]
+            left = squares - (2.0 * shrunk * turned - values[:, None] * shrunk**2).sum(axis=0)
+            error = np.maximum(left, 0.0) / max(free, 1.0) ** 2
+            better = error < best
+            weights[:, better] = 0.0
+            weights[:used, better] = (vectors @ shrunk)[:, better]
+            best = np.minimum(error, best)
+    return np.ascontiguousarray(weights / size[:, None])
 
 
 def _ends(
@@ -141,6 +154,14 @@ def _ends(
     if left.sum() > UNEXPLAINED * len(ends):
         return np.zeros(len(low)), np.zeros(len(low)), _fitted_ends(after, 1.0 - going)
     return chosen[: len(low)].copy(), chosen[len(low) :].copy(), np.zeros(0)
+
+
+def _fitted_last(after: np.ndarray, rewards: np.ndarray) -> np.ndarray:
+    """What the last step of a trial pays, by where it ends: a landing is no crash."""
+    if not len(rewards):
+        return np.zeros(1 + after.shape[1])
+    ones = np.ones((len(after), 1))
+    return _ridge(np.hstack([ones, after]), rewards[:, None], (1, 1 + after.shape[1]))[:, 0].copy()
 
 
 def _fitted_ends(after: np.ndarray, ended: np.ndarray) -> np.ndarray:
@@ -210,8 +231,8 @@ def imagine(
             _predict_bends(model, room, f)
             ended = _move(model, room)
             length += 1
-            r = model.last if ended else min(model.most, max(model.least, room.change[dimensions]))
-            total += 1.0 if hold else r
+            r = _reward_at_end(model.last, room.s) if ended else room.change[dimensions]
+            total += 1.0 if hold else min(model.most, max(model.least, r))
         room.taken[0] += length
     return total / starts.shape[0]
 
@@ -292,6 +313,14 @@ def _move(model: TaskModel, room: WorkSpace) -> bool:
             ended = ended or model.ends_high[i] > 0.0
             s[i] = model.high[i]
     return ended
+
+
+@kernel
+def _reward_at_end(weights: np.ndarray, s: np.ndarray) -> float:
+    total = weights[0]
+    for i in range(len(s)):
+        total += weights[1 + i] * s[i]
+    return total
 
 
 @kernel

@@ -27,7 +27,7 @@ from distinguo.learners.evolution.places import (
     standardised_again,
 )
 
-STEPS_OF_GENERATION = 80_000  #: imagined for all candidates of a generation together, about
+WORK_OF_GENERATION = 10**8  #: multiplications that imagine all candidates of a generation, about
 MOST_STARTS, FEWEST_STARTS = 16, 3  #: of the imagined trials of a candidate
 POPULATION = 24  #: of a search in the model
 FROM_NOTHING, FROM_BEST = 40, 25  #: its generations
@@ -36,7 +36,7 @@ WIDTHS = 0.5, 0.15  #: of searches around the best map, relative to a fresh one
 FRUITLESS, FRUITLESS_LATER = 8, 4
 LATER, SOON = 1.5, 2_000  #: times as many steps until the model is asked again, and so many more
 LONGEST = 1_000  #: steps of an imagined trial
-MOST_WORK = 10**9  #: multiplications in a generation, above which trials in the task are cheaper by the clock
+MOST_WORK = 10**8  #: multiplications in a generation, above which trials in the task are cheaper by the clock
 TIMES_USUAL = 1.5  #: the mean length of trials so far: how long imagined ones are expected to be
 WORST = 1e300  #: stands for a return that is not finite
 
@@ -87,9 +87,9 @@ def propose_laws(agent: Agent, fixed: bool) -> bool:
     centre, size, width, generations = _beginning(agent)
     known = rows_of(memory)
     starts = (known.first - memory.seen.centre) / memory.seen.spread
-    count = int(np.clip(STEPS_OF_GENERATION // (POPULATION * usual), FEWEST_STARTS, MOST_STARTS))
+    most = WORK_OF_GENERATION // work_of_step(memory)
     numbers = _searched(
-        agent, Imagined(memory, models, size, steps), starts, count, (centre, width, generations)
+        agent, Imagined(memory, models, size, steps), starts, (most, usual), (centre, width, generations)
     )
     set_proposal(memory, numbers, size)
     status["proposals"] += 1
@@ -138,12 +138,17 @@ def _count(memory: EvolutionMemory, size: int) -> int:
 
 
 def _searched(
-    agent: Agent, imagined: Imagined, starts: np.ndarray, count: int, begin: tuple[np.ndarray, float, int]
+    agent: Agent,
+    imagined: Imagined,
+    starts: np.ndarray,
+    steps: tuple[int, int],
+    begin: tuple[np.ndarray, float, int],
 ) -> np.ndarray:
-    """The centre of an evolution strategy in the model."""
+    """The centre of an evolution strategy in the model; the steps are those of a generation, and of a usual trial."""
     from cmaes import CMA  # only a run that evolves needs it
 
     rng, (centre, width, generations) = agent.rng, begin
+    count = int(np.clip(steps[0] // (POPULATION * steps[1]), FEWEST_STARTS, MOST_STARTS))
     made: Any = CMA(mean=centre, sigma=width, population_size=POPULATION, seed=int(rng.integers(2**31)))
     for _ in range(generations):
         imagined.room.taken[:] = 0.0
@@ -151,7 +156,7 @@ def _searched(
         drawn = [made.ask() for _ in range(POPULATION)]
         losses = [-imagined(numbers, some) for numbers in drawn]
         made.tell([(x, loss if np.isfinite(loss) else WORST) for x, loss in zip(drawn, losses, strict=True)])
-        share = STEPS_OF_GENERATION / max(1.0, imagined.room.taken[0])
+        share = steps[0] / max(1.0, imagined.room.taken[0])
         count = int(np.clip(count * share, FEWEST_STARTS, MOST_STARTS))
     numbers: np.ndarray = made.mean
     return numbers

@@ -84,11 +84,12 @@ def run_candidate(
     progress: Progress,
     hold: bool,
     cap: int,
-) -> tuple[int, float, bool]:
+    shown: int,
+) -> tuple[int, float, bool, float, float]:
     """Run a trial of a map from the state in ``progress``: its steps, its return, and whether it ended by itself.
 
     Where trials should never end (``hold``), the return is the number of steps. Where actions are amounts, steps are
-    noted for a model.
+    noted for a model. The last two numbers are the return of the first half of ``shown`` steps, and of all of them.
     """
     world, given, noted, noting = (
         by_reference(world),
@@ -98,7 +99,7 @@ def run_candidate(
     )
     progress = by_reference(progress)
     s, rows = progress.now, len(noting.steps.reward)
-    length, gained, ended = 0, 0.0, False
+    length, gained, ended, half, whole = 0, 0.0, False, 0.0, 0.0
     while not ended and length < cap:
         seen = look(world, s, BEFORE).seen
         a = decide(given, noted, progress, seen)
@@ -110,4 +111,8 @@ def run_candidate(
         gained += 1.0 if hold else r
         length += 1
         ended = terminal or stops(world, s)
-    return length, gained, ended
+        if length <= shown // 2:
+            half = gained
+        if length <= shown:
+            whole = gained
+    return length, gained, ended, half, whole
