@@ -182,19 +182,21 @@ def is_worth_a_test(memory: EvolutionMemory, best: float) -> bool:
 def try_longer(agent: Agent, cut: float) -> None:
     """Note whether most trials were cut: then they become longer, or more of them where that no longer helps.
 
-    Short trials of laws are kept as long as these foresee the whole ones.
+    Short trials of laws are kept as long as these foresee the whole ones: tests show whether they do.
     """
     memory, settings = agent.memory, agent.settings
     status = memory.status[0]
+    if memory.facts["amounts"][0]:
+        return
     status["cut"] = status["cut"] + 1 if cut > 0.5 else max(int(status["cut"]) - 1, 0)
-    if memory.facts["amounts"][0] or let_trials_be_longer(agent):
+    if let_trials_be_longer(agent):
         return
     if status["stalled"] >= settings.patience and not is_far(memory):
         add_trials(agent)
 
 
 def let_trials_be_longer(agent: Agent) -> bool:
-    """Double the length of trials if most were cut for a while; whether that was so."""
+    """Double the length of trials if most were cut, or misjudged, for a while; whether that was so."""
     memory = agent.memory
     status = memory.status[0]
     if status["cut"] < agent.settings.longer or status["horizon"] >= status["limit"]:

@@ -270,14 +270,15 @@ def after_law_test(agent: Agent, gained: float) -> str:
     if known:
         memory.laws.gains[:] = gains.mean(), gains.std(ddof=1) / np.sqrt(shared) if shared > 1 else 0.0
     better = not known or _is_better(memory)
-    pays = not known or (better and memory.laws.gains[0] > _worth(memory))
+    pays = not known or (better and (memory.laws.gains[0] > _worth(memory) or not is_far(memory, "best")))
     status["fruitless"] = 0 if pays else status["fruitless"] + bool(status["proposed"])
     if better:
         status["jumped"] = status["proposed"] > 0
         _keep(memory, count)
     if count >= FEWEST_IF_FAR:
         status["low"] = min(memory.laws.record[: int(status["known"])].min(), status["best"])
-    if not status["proposed"] and _is_misled(memory, own):
+    if not status["proposed"]:
+        status["cut"] = status["cut"] + 1 if _is_misled(memory, own) else 0
         let_trials_be_longer(agent)
     if count == most and not (
         better or status["challenges"] or status["proposed"]
@@ -359,46 +360,40 @@ def next_slice(agent: Agent) -> None:
     """After a slice of a search: let another search challenge it, or decide between the two."""
     memory = agent.memory
     status = memory.status[0]
-    rises = _gains_surely(memory) or _rises(memory) or is_near(memory)
-    still_gains = rises and not has_stalled(agent) and not has_collapsed(memory)
-    if not status["challenges"] and not still_gains:
+    rises = _rises(memory) and not has_stalled(agent) and not has_collapsed(memory)
+    if not status["challenges"] and not (rises or is_near(memory)):
         _challenge(agent)
         return
-    if not status["challenges"]:  # it still becomes better
-        status["due"] = status["steps"] + SLICE
-    elif _is_better(memory):  # it takes the place of the other
-        status["challenges"], status["due"] = 0, max(2 * int(status["steps"]), LONGEST * SLICE)
-    elif _has_lost(agent):
+    if status["challenges"] and _is_better(memory):  # it takes the place of the other
+        status["challenges"] = 0
+    elif status["challenges"] and not rises and _has_lost(memory):
         _go_back(memory)
-        status["challenges"], status["due"] = 0, max(2 * int(status["steps"]), LONGEST * SLICE)
-    else:
-        status["due"] = status["steps"] + SLICE
+        status["challenges"] = 0
+    status["due"] = status["steps"] + SLICE
     begin_generation(agent)
 
 
 def _rises(memory: EvolutionMemory) -> bool:
-    """Whether the level of a search rose in this slice by a share of what it has gained, or of what it lacks."""
+    """Whether a search became better in this slice: surely, or by a share of its gain or of what it lacks."""
     status = memory.status[0]
     before, level = float(status["before"]), float(status["level"])
     status["before"] = level
-    if not np.isfinite(before):
-        return bool(np.isfinite(level))
+    if _gains_surely(memory) or not np.isfinite(before):
+        return True
     least = np.fmin(RISES * (before - status["base"]), RISES_TO * (target_of(memory) - level))
     return bool(level - before > least)
 
 
-def _has_lost(agent: Agent) -> bool:
-    """Whether the search that challenges is surely worse, has had its time, or becomes no better."""
-    memory = agent.memory
+def _has_lost(memory: EvolutionMemory) -> bool:
+    """Whether the search that challenges, and no longer rises, is surely worse or has had its time."""
     mean, error = memory.laws.gains
     steps = int(memory.status["steps"][0])
     worse = steps >= EARLIEST * SLICE and mean < -HOPELESS * error
-    late = steps >= max(LONGEST * SLICE, int(memory.paused_status["steps"][0]))
-    return bool(worse or late or has_stalled(agent) or has_collapsed(memory))
+    return bool(worse or steps >= max(LONGEST * SLICE, int(memory.paused_status["steps"][0])))
 
 
 def _challenge(agent: Agent) -> None:
-    """Begin another search: from nothing with one more law, around a split of this map, or from nothing again."""
+    """Begin another search: from nothing again, from nothing with one more law, or around a split of this map."""
     memory, most = agent.memory, agent.settings.regions
     status = memory.status[0]
     size, kind = int(memory.best.size), int(status["restarts"]) % 3
@@ -408,10 +403,10 @@ def _challenge(agent: Agent) -> None:
     status["restarts"] += 1
     agent.progress.counts["attempt"] += 1
     status["challenges"] = 1
-    if size < most and kind == 1:
+    if size < most and kind == 2:
         _begin_split(agent)
     else:
-        begin_law_search(agent, min(size + (kind == 0), most))
+        begin_law_search(agent, min(size + (kind == 1), most))
 
 
 #: What belongs to a search, and not to the learner as a whole.

@@ -77,7 +77,7 @@ LAW_SETTINGS = {
     "learner.population": 12,
     "learner.warm_up": 16,
     "learner.regions": 4,
-    "learner.longer": 2,
+    "learner.longer": 1,
     "learner.tests": 64,
 }
 

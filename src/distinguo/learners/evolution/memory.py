@@ -51,7 +51,13 @@ class EvolutionSettings(NamedTuple):
         Field(ge=0, le=1_000, description="first limit of trials, in lengths of random ones; 0 for none"),
     ] = 2.0
     longer: Annotated[
-        int, Field(ge=1, le=10**6, description="generations that are mostly cut before the limit is doubled")
+        int,
+        Field(
+            ge=1,
+            le=10**6,
+            description="generations that are mostly cut, or with laws tests that short trials misjudge, before the "
+            "limit is doubled",
+        ),
     ] = 5
     tests: Annotated[
         int, Field(ge=1, le=64, description="trials of the map at the centre, after each generation")

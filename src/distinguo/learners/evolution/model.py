@@ -41,6 +41,7 @@ class TaskModel(NamedTuple):
     ends_low: np.ndarray  #: (dimensions,) whether a trial ends beyond that side
     ends_high: np.ndarray
     ends: np.ndarray  #: of an observation and its products: a trial also ends where their sum is positive
+    closed: bool  #: whether a trial ends wherever it leaves what was observed
     last: np.ndarray  #: of one and an observation: their sum is the reward of a step that ends a trial there
     least: float  #: the extreme rewards
     most: float
@@ -84,7 +85,7 @@ def fitted_models(memory: EvolutionMemory, rng: Generator) -> list[TaskModel]:
     highest = np.maximum(before.max(axis=0), after[going].max(axis=0))
     last = _fitted_last(after[~going], known.reward[~going])
     extremes = float(known.reward.min()), float(known.reward.max())
-    sides = lowest, highest, *_ends(after, going, lowest, highest)
+    sides = lowest, highest, *_ends(after, going, lowest, highest), _are_failures(known)
     return [
         TaskModel(*_regression(inputs, going, after - before, known.reward, rng), *sides, last, *extremes)
         for _ in range(MODELS)
@@ -154,6 +155,15 @@ def _ends(
     if left.sum() > UNEXPLAINED * len(ends):
         return np.zeros(len(low)), np.zeros(len(low)), _fitted_ends(after, 1.0 - going)
     return chosen[: len(low)].copy(), chosen[len(low) :].copy(), np.zeros(0)
+
+
+def _are_failures(known: NotedSteps) -> bool:
+    """Whether trials end by failing: their last step pays less than others, and a longer trial gains more."""
+    ended = known.ended != 0
+    if not ended.any() or ended.all():
+        return False
+    usual = known.reward[~ended].mean()
+    return bool(known.reward[ended].mean() < usual or (known.reward > 0.0).mean() > 0.5)
 
 
 def _fitted_last(after: np.ndarray, rewards: np.ndarray) -> np.ndarray:
@@ -307,10 +317,10 @@ def _move(model: TaskModel, room: WorkSpace) -> bool:
     ended = _is_end(model.ends, s)
     for i in range(len(s)):
         if s[i] < model.low[i]:
-            ended = ended or model.ends_low[i] > 0.0
+            ended = ended or model.closed or model.ends_low[i] > 0.0
             s[i] = model.low[i]
         elif s[i] > model.high[i]:
-            ended = ended or model.ends_high[i] > 0.0
+            ended = ended or model.closed or model.ends_high[i] > 0.0
             s[i] = model.high[i]
     return ended
 

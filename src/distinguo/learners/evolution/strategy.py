@@ -40,10 +40,11 @@ def begin_distribution(memory: EvolutionMemory, centre: np.ndarray, sigma: float
 
 
 def draw(memory: EvolutionMemory, rng: Generator) -> None:
-    """Draw the candidates of a generation."""
+    """Draw the candidates of a generation; those of laws in pairs, on opposite sides of the centre."""
     made, n = _rebuilt(memory, int(rng.integers(2**31))), int(memory.status["numbers"][0])
-    for row in memory.candidates.drawn[:, :n]:
-        row[:] = made.ask()
+    drawn, paired = memory.candidates.drawn[:, :n], bool(memory.facts["amounts"][0])
+    for i, row in enumerate(drawn):
+        row[:] = 2.0 * made.mean - drawn[i - 1] if paired and i % 2 else made.ask()
 
 
 def shift_distribution(memory: EvolutionMemory, ranks: np.ndarray) -> None:
