@@ -15,7 +15,16 @@ import distinguo as dg
 from distinguo.errors import DistinguoError
 from distinguo.evaluation.simulate import evaluate
 from distinguo.learners.evolution import proposals
-from distinguo.learners.evolution.laws import begin_search_around_best, laws_of_numbers
+from distinguo.learners.evolution.laws import (
+    LARGE,
+    PAYS,
+    PAYS_IF_LARGE,
+    _is_misled,
+    _is_sure,
+    begin_search_around_best,
+    laws_of_numbers,
+    projected,
+)
 from distinguo.learners.evolution.memory import EvolutionSettings, fresh_evolution_memory
 from distinguo.learners.evolution.places import count_numbers, numbers_with_another, prototypes_of_numbers
 from distinguo.reading.arrays import read_arrays
@@ -55,7 +64,7 @@ class Bent(NamedTuple):
 
 @pytest.mark.second_stage
 def test_a_second_law_is_found_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proposals, "STEPS_OF_GENERATION", 3_000)
+    monkeypatch.setattr(proposals, "WORK_OF_GENERATION", 2_000_000)
     run = dg.learn(
         Bent, learner="evolution", seed=2, settings={"stage.steps": 40_000, "stage.confidence": 0.5}
     )
@@ -152,8 +161,8 @@ def test_the_returns_of_the_best_map_are_known_and_not_run_again(tmp_path: Path)
             kept = laws.best.copy(), laws.starts[:count].copy(), laws.record[:count].copy()
             known[laws.record[:count].tobytes()] = (best, *kept)
 
-    learn_configured(brief(**{"stage.steps": 12_000, "stage.confirm": 2}), tmp_path / "run", watch)
-    assert len(known) > 2
+    learn_configured(brief(**{"stage.steps": 24_000, "stage.confirm": 2}), tmp_path / "run", watch)
+    assert len(known) > 1
     for best, table, starts, record in known.values():
         for s, wanted in zip(starts, record, strict=True):
             gained = 0.0
@@ -175,6 +184,62 @@ def test_trials_begin_from_nothing_where_the_model_did_not_come_half_the_way(far
     begin_search_around_best(agent)
     assert memory.distribution.mean[:3].tolist() == ([0.0] * 3 if far else [4.0, 5.0, 6.0])
     assert bool(memory.status["sigma"][0] == 1.0) is far
+
+
+# Short trials that foresee long ones.
+
+
+def a_search(horizon: int, limit: int) -> Any:
+    """The memory of a search for laws that has come from 0 to 80; 100 solves the task."""
+    memory = fresh_evolution_memory(2, 2, EvolutionSettings(), amounts=1)
+    memory.facts["amounts"], memory.facts["threshold"] = 1, 100.0
+    memory.status["base"], memory.status["best"], memory.status["level"] = 0.0, 80.0, 80.0
+    memory.status["horizon"], memory.status["limit"] = horizon, limit
+    return memory
+
+
+def test_a_short_trial_stands_for_one_that_goes_on_like_its_second_half() -> None:
+    memory = a_search(horizon=11, limit=111)
+    assert projected(memory, half=0.0, whole=6.0) == 6.0 + 100.0  # 0 in 5 steps, then 1 in each of 6
+    assert projected(memory, half=11.0, whole=11.0) == 11.0, "what came at first does not go on"
+    memory.status["horizon"] = 111
+    assert projected(memory, half=3.0, whole=7.0) == 7.0, "nothing is foreseen of a whole trial"
+
+
+@pytest.mark.parametrize(
+    ("foreseen", "level", "misled"),
+    [(80.0, 80.0, False), (104.0, 80.0, False), (120.0, 80.0, True), (80.0, 120.0, True)],
+)
+def test_short_trials_are_kept_as_long_as_they_foresee_the_whole(
+    foreseen: float, level: float, misled: bool
+) -> None:
+    memory = a_search(horizon=50, limit=200)
+    memory.candidates.foreseen[:4] = foreseen
+    memory.status["level"] = level
+    assert _is_misled(memory, np.full(4, 80.0)) is misled
+
+
+def test_falling_soon_after_a_short_trial_gains_nothing() -> None:
+    """Who dives gets 3 a step until step 70; short trials of 50 steps take it for the better one until a test."""
+    dives, stands = np.minimum(np.arange(1, 201), 70) * 3.0, np.arange(1, 201) * 1.0
+    memory = a_search(horizon=50, limit=200)
+    seen = [projected(memory, half=one[24], whole=one[49]) for one in (dives, stands)]
+    assert seen == [600.0, 200.0]
+    memory.candidates.foreseen[0] = seen[0]
+    assert _is_misled(memory, dives[-1:])
+    memory.status["horizon"] = 100
+    assert projected(memory, dives[49], dives[99]) > dives[-1], "still misled"
+    memory.status["horizon"] = 200
+    assert projected(memory, dives[99], dives[199]) == dives[-1]
+
+
+def test_a_large_gain_needs_less_evidence() -> None:
+    memory = a_search(50, 200)
+    small, large = 0.9 * LARGE * 80.0, 1.1 * LARGE * 80.0
+    between = (PAYS + PAYS_IF_LARGE) / 2.0
+    assert not _is_sure(memory, small, small / between)
+    assert _is_sure(memory, large, large / between)
+    assert not _is_sure(memory, large, large / PAYS_IF_LARGE * 1.01)
 
 
 def test_an_environment_with_a_box_is_taken_as_it_is(tmp_path: Path) -> None:

@@ -14,7 +14,14 @@ import distinguo as dg
 from distinguo.learners.evolution import proposals
 from distinguo.learners.evolution.laws import laws_of_numbers
 from distinguo.learners.evolution.memory import EvolutionSettings, fresh_evolution_memory
-from distinguo.learners.evolution.model import Imagined, _is_end, fitted_models, work_of_step
+from distinguo.learners.evolution.model import (
+    Imagined,
+    _fitted_last,
+    _is_end,
+    _ridge,
+    fitted_models,
+    work_of_step,
+)
 from distinguo.learners.evolution.places import (
     count_numbers,
     count_with_laws,
@@ -94,9 +101,53 @@ def test_trials_end_in_the_model_where_they_ended_in_the_task() -> None:
     assert (model.planes != other.planes).any(), "their hinges differ"
     assert model.ends_high.tolist() == [1.0, 0.0], "x has a cliff, v has none"
     assert model.ends_low.tolist() == [0.0, 0.0]
-    assert model.last == -10.0
+    assert model.last == pytest.approx([-10.0, 0.0, 0.0], abs=1e-6)
     assert len(model.ends) == 0
     assert fitted_models(a_memory(trials=1), np.random.default_rng(1)) == [], "too few steps"
+
+
+def test_few_rows_are_explained_by_few_features() -> None:
+    """With more features than rows any numbers can be explained, and nothing is predicted."""
+    rng = np.random.default_rng(2)
+    rows, new = rng.normal(size=(60, 120)), rng.normal(size=(500, 120))
+    true = np.zeros(120)
+    true[:4] = 1.0, -2.0, 0.5, 3.0
+    noise = 0.1 * rng.normal(size=60)
+    chosen = _ridge(rows, (rows @ true + noise)[:, None], (4, 40, 120))[:, 0]
+    assert not chosen[4:].any()
+    assert np.abs(new @ chosen - new @ true).mean() < 0.1
+    true[60] = 5.0
+    many = rng.normal(size=(2_000, 120))
+    assert np.abs(_ridge(many, (many @ true)[:, None], (4, 40, 120))[:, 0] - true).max() < 1e-3
+
+
+def test_a_landing_is_no_crash() -> None:
+    """What the last step pays depends on where it ends; too few ends say no more than their mean."""
+    rng = np.random.default_rng(4)
+    speed = rng.uniform(-1.0, 1.0, (200, 1))
+    rewards = 100.0 + 200.0 * speed[:, 0] + rng.normal(size=200)
+    assert _fitted_last(speed, rewards) == pytest.approx([100.0, 200.0], abs=2.0)
+    assert _fitted_last(speed[:0], rewards[:0]).tolist() == [0.0, 0.0]
+    assert _fitted_last(speed[:1], np.array([7.0])) == pytest.approx([7.0, 0.0])
+
+
+def test_where_trials_fail_nothing_is_imagined_beyond_what_was_seen() -> None:
+    """A law that leaves what was observed, on a side where no trial ended, does not stay at its border for ever."""
+    memory = a_memory()
+    noted = memory.experience
+    noted.reward[noted.ended != 0] = -1_000.0
+    model = fitted_models(memory, np.random.default_rng(1))[0]
+    assert model.closed
+    imagined = Imagined(memory, [model], 1, LIMIT)
+    away, start = np.array([0.0, 0.0, -9.0]), np.zeros((1, 2))  # pushes to the left, where there is no cliff
+    lost = imagined(away, start)
+    assert imagined.room.taken[0] < LIMIT
+    imagined.models = [model._replace(closed=False)]
+    imagined.room.taken[:] = 0.0
+    assert imagined(away, start) != lost
+    assert imagined.room.taken[0] == LIMIT
+    noted.reward[noted.ended != 0] = 5.0
+    assert not fitted_models(memory, np.random.default_rng(1))[0].closed, "ends that pay are goals"
 
 
 def test_ends_that_no_side_explains_are_found_by_a_regression() -> None:
@@ -158,7 +209,7 @@ FEW = {"stage.steps": 30_000, "stage.confidence": 0.5, "learner.tests": 8}
 
 
 def test_a_model_saves_most_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proposals, "STEPS_OF_GENERATION", 4_000)
+    monkeypatch.setattr(proposals, "WORK_OF_GENERATION", 2_500_000)
     monkeypatch.setattr(proposals, "FROM_NOTHING", 15)
     asked = {**FEW, "learner.polish": 0.0}
     run = dg.learn(Braked, learner="evolution", seed=4, settings=asked)
@@ -173,11 +224,11 @@ def test_a_model_saves_most_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_run_with_a_model_resumes_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proposals, "STEPS_OF_GENERATION", 2_000)
+    monkeypatch.setattr(proposals, "WORK_OF_GENERATION", 1_300_000)
     monkeypatch.setattr(proposals, "FROM_NOTHING", 4)
     monkeypatch.setattr(proposals, "FROM_BEST", 3)
     phases: list[Any] = []
-    changes = FEW | {"stage.steps": 6_000, "stage.confirm": 3, "learner.population": 8}
+    changes = FEW | {"stage.steps": 2_500, "stage.confirm": 3, "learner.population": 8}
     asked = configure(spec_of(Braked), seed=3, learner="evolution", changes=changes)
     learn_configured(asked, tmp_path / "whole", stop_at(0, phases))
     whole = left(tmp_path / "whole")
@@ -192,7 +243,7 @@ def test_a_run_with_a_model_resumes_with_the_same_bytes(
 def test_many_coordinates_are_left_to_trials() -> None:
     """A step of a model with 105 observed numbers costs more than one of most environments."""
     few, many = (
-        fresh_evolution_memory(n, n, EvolutionSettings(regions=2), amounts=m) for n, m in ((11, 3), (105, 8))
+        fresh_evolution_memory(n, n, EvolutionSettings(regions=2), amounts=m) for n, m in ((3, 1), (105, 8))
     )
     usual = proposals.POPULATION * proposals.FEWEST_STARTS * proposals.LONGEST
     assert work_of_step(few) * usual < proposals.MOST_WORK < work_of_step(many) * usual

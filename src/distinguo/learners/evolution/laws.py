@@ -1,10 +1,9 @@
 """How ``evolution`` searches where actions are amounts: laws and borders together, and as few regions as pay.
 
-The first search is for one law. Soon another search challenges it, with one more law. After each slice of steps
-the map at its centre is compared with the best one so far, in trials from the same starts: if it pays, the new search
-takes the place of the old one; if it is surely worse, or has had its time, the old one goes on. When a search has
-taken twice as many steps as before, it is challenged again: by one more law from nothing, by a split
-of one of its regions, or by a new search of the same size.
+The first search is for one law. After each slice of steps in which it hardly rose, another search challenges it: for
+as many laws from nothing, for one more, or around a split of one of its regions. The map at the centre of the new
+search is compared with the best one so far, in trials from the same starts: if it pays, the new search takes the
+place of the old one; if it no longer rises and is surely worse, or has had its time, the old one goes on.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from distinguo.search.maps import copy_map, drop_prototype
 from distinguo.search.races import HOPELESS, is_hopeless
 
 WAIT, CLAIM, ON = "wait", "claim", "on"  #: what follows a trial of a test
-#: Standard errors by which more regions must be better, in trials from the same starts; fewer where the gain is large.
+#: Standard errors by which more regions must be better, in trials from the same starts; the second for a large gain.
 PAYS, PAYS_IF_LARGE = 2.5, 1.0
 LARGE = 0.1  #: share of what the best map gains over random laws that is a large gain
 WORTH = 0.005  #: share by which more regions must be better, of what the best map gains over random laws
@@ -51,7 +50,8 @@ SLICE = 30_000  #: steps of a search before it is challenged, at the least, and 
 LONGEST = 4  #: slices that a search which challenges another may always have; else it has as many steps as the other
 MISLED = 0.25  #: share of what a map gains over random laws by which short trials may be wrong
 TESTED, FEWEST_TESTS = 0.03, 16  #: share of all steps that a test may take, and its trials at the least
-RISES, RISES_TO = 0.25, 0.1  #: shares by which a search is to rise in a slice: of its gain, or of the way to the target
+#: Shares by which a search that rises becomes better in a slice: of what it has gained, or of what it lacks.
+RISES, RISES_TO = 0.25, 0.1
 EARLIEST = 2  #: slices before it may be given up
 #: Trials that decide while both maps are far from the target: that a map is worse, and that it is better.
 FEWEST_IF_WORSE, FEWEST_IF_FAR = 2, 5

@@ -408,9 +408,7 @@ def _go_on_with_laws(agent: Agent) -> None:
         begin_last_test(memory)
     elif status["proposed"]:
         ahead = status["jumped"] and not status["challenges"] and not is_far(memory, "best")
-        _propose_or(
-            agent, begin_generation if status["numbers"] and not ahead else begin_search_around_best
-        )
+        _propose_or(agent, begin_generation if status["numbers"] and not ahead else begin_search_around_best)
     elif proposals_are_due(agent):
         if status["over"]:
             next_slice(agent)
