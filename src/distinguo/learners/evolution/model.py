@@ -85,9 +85,11 @@ def fitted_models(memory: EvolutionMemory, rng: Generator) -> list[TaskModel]:
     highest = np.maximum(before.max(axis=0), after[going].max(axis=0))
     last = _fitted_last(after[~going], known.reward[~going])
     extremes = float(known.reward.min()), float(known.reward.max())
-    sides = lowest, highest, *_ends(after, going, lowest, highest), _are_failures(known)
+    sides, fails = (lowest, highest, *_ends(after, going, lowest, highest)), _are_failures(known)
     return [
-        TaskModel(*_regression(inputs, going, after - before, known.reward, rng), *sides, last, *extremes)
+        TaskModel(
+            *_regression(inputs, going, after - before, known.reward, rng), *sides, fails, last, *extremes
+        )
         for _ in range(MODELS)
     ]
 
