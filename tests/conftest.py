@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 os.environ.setdefault(
@@ -106,3 +108,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(SECOND_STAGE) and not item.get_closest_marker("end_to_end"):
             item.add_marker("second_stage")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _swept() -> Iterator[None]:
+    """Keep collections of garbage short: what is left of earlier files, such as compiled kernels, is not looked at.
+
+    Whenever a task of Gymnasium is probed, all of the heap would be looked through, which took half a second.
+    """
+    gc.collect()
+    gc.freeze()
+    yield
