@@ -84,6 +84,27 @@ SECOND_STAGE = (
     "tests/views/studio/",
     "tests/views/test_notebook.py",
 )
+#: Studies, and second and third examples of what one test shows by day: they are run only with ``-m ""``, as
+#: `.ci/nightly` does.
+NIGHT = (
+    "tests/benchmarks/test_load.py::test_a_large_map_comes_back[export-",
+    "tests/benchmarks/test_load.py::test_a_large_map_comes_back[show-8]",
+    "tests/benchmarks/test_rivals.py::test_the_command_writes_what_the_runs_say",
+    "tests/benchmarks/test_robustness.py",
+    "tests/benchmarks/test_worlds.py::test_a_small_table_is_measured_once",
+    "tests/cli/test_many.py::test_many_runs_leave_what_each_leaves_alone[condense]",
+    "tests/cli/test_many.py::test_many_runs_leave_what_each_leaves_alone[verify]",
+    "tests/distillation/test_life.py::test_condensing_goes_on_where_it_was_cut[0]",
+    "tests/distillation/test_life.py::test_condensing_goes_on_where_it_was_cut[1]",
+    "tests/distillation/test_life.py::test_condensing_goes_on_where_it_was_cut[4]",
+    "tests/distillation/test_life.py::test_condensing_goes_on_where_it_was_cut[5]",
+    "tests/distillation/test_life.py::test_it_goes_on_where_it_was_cut[1 proto]",
+    "tests/distillation/test_life.py::test_it_goes_on_where_it_was_cut[3 prototypes]",
+    "tests/distillation/test_life.py::test_it_goes_on_where_it_was_cut[confirming]",
+    "tests/distillation/test_life.py::test_it_goes_on_where_it_was_cut[following]",
+    "tests/lab/paper/test_generation.py::test_compiled_is_the_same_and_much_faster",
+    "tests/search/test_proving.py::test_a_run_that_is_stopped_while_it_is_proven_ends_the_same",
+)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -101,8 +122,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files that are to be run first first, and mark those of the second stage."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the files that are to be run first first, mark those of the second stage, and leave the night out."""
+    if config.option.markexpr:
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid.startswith(NIGHT)])
+        items[:] = [item for item in items if not item.nodeid.startswith(NIGHT)]
     place = {name: n for n, name in enumerate(FIRST)}
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(FIRST)))
     for item in items:

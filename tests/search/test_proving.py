@@ -35,7 +35,6 @@ from distinguo.tasks.cart_pole import CartPole
 from distinguo.tasks.catalog import spec_of, task_spec
 from distinguo.tasks.task import start, transition
 from distinguo.views.words import _PARTS, proof_sentence
-from tests.nightly import NIGHTLY
 from tests.search.plants import Sled
 
 POLE = CartPole()
@@ -288,7 +287,6 @@ def test_a_run_is_learned_until_it_is_proven(run):
     assert refusal_of(data, opened.controller, Sled()) is None
 
 
-@pytest.mark.skipif(not NIGHTLY, reason="the run again; tests/runs and tests/learners stop runs anywhere")
 def test_a_run_that_is_stopped_while_it_is_proven_ends_the_same(run, tmp_path):
     class Stopped(Exception):
         pass

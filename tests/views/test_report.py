@@ -77,7 +77,7 @@ def test_a_report_is_small_and_loads_nothing(page: str) -> None:
 
 
 def test_a_report_of_a_large_map_is_small(tmp_path: Path) -> None:
-    large = made_up("CartPole-v1", so_many(200, nightly=500))
+    large = made_up("CartPole-v1", so_many(120, nightly=500))
     written = report(large, tmp_path / "large.html")
     assert 20_000 < written.stat().st_size < LARGEST
 
