@@ -348,7 +348,9 @@ def test_help_loads_nothing_heavy() -> None:
         "    try:\n        main()\n    except SystemExit as end:\n        assert not end.code, words\n"
         "    print(*words, *sorted(heavy & set(sys.modules)), sep=' ', file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", script, *COMMANDS], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script, *COMMANDS], capture_output=True, text=True, check=True
+    )
     assert done.stdout.count("Usage: distinguo") == 1 + len(COMMANDS)
     assert done.stderr.split() == COMMANDS
 
