@@ -86,7 +86,9 @@ def kernel(function: F) -> Any:
         return function
     compiled = numba.njit(**_KERNEL_OPTIONS)(function)
     compiled._cache = KernelCache(function)
-    compiled.compile = undisturbed(_uncollected(compiled.compile), compiler_lock.global_compiler_lock.is_locked)
+    compiled.compile = undisturbed(
+        _uncollected(compiled.compile), compiler_lock.global_compiler_lock.is_locked
+    )
     return compiled
 
 
