@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from distinguo import seam
+
+Some = TypeVar("Some")
 
 #: Whether there is time: set by the variable of the environment of this name.
 NIGHTLY = bool(os.environ.get("DISTINGUO_NIGHTLY"))
 
 
-def so_many(every_day: int, nightly: int) -> int:
-    """Return how many seeds, or examples, a test has time for."""
+def so_many(every_day: Some, nightly: Some) -> Some:
+    """Return how many seeds or examples, or which of them, a test has time for."""
     return nightly if NIGHTLY else every_day
 
 

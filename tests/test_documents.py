@@ -11,7 +11,7 @@ from typing import get_type_hints
 import pytest
 
 from distinguo.settings import LearnerSettings
-from tests.conftest import FIRST
+from tests.conftest import FIRST, NIGHT, SECOND_STAGE
 
 ROOT = Path(__file__).parent.parent
 
@@ -69,5 +69,8 @@ def test_every_setting_has_a_reading() -> None:
         assert f"`{name}`" in readings, name
 
 
-def test_the_files_that_are_run_first_exist() -> None:
-    assert all((ROOT / name).is_file() for name in FIRST)
+def test_the_files_whose_time_is_chosen_exist() -> None:
+    for name in (*FIRST, *SECOND_STAGE, *NIGHT):
+        path, _, test = name.partition("::")
+        assert (ROOT / path).exists(), name
+        assert not test or f"def {test.partition('[')[0]}(" in (ROOT / path).read_text(), name

@@ -35,7 +35,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_spoilt_files_are_read_or_refused_in_a_sentence_fast_and_in_little_memory() -> None:
-    command = [sys.executable, "-m", "tests.fuzz", "--files", str(so_many(200, nightly=20_000))]
+    command = [sys.executable, "-m", "tests.fuzz", "--files", str(so_many(80, nightly=20_000))]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stdout + answer.stderr[-2000:]
     accounts = [json.loads(line) for line in answer.stdout.splitlines()]

@@ -20,6 +20,7 @@ SMALL = {
     "table": ("MountainCar-v0", {"stage.steps": 1_500}),
     "kd-tree": ("MountainCar-v0", {"stage.steps": 1_500}),
 }
+LAB = ("table", "kd-tree")
 FEW = {"stage.confirm": 25, "stage.confirm_steps": 2_000}
 
 
@@ -45,7 +46,10 @@ def parts(summary: dict[str, Any]) -> int:
     )
 
 
-@pytest.mark.parametrize("learner", SMALL)
+@pytest.mark.parametrize(
+    "learner",
+    [pytest.param(name, marks=[pytest.mark.second_stage] * (name in LAB)) for name in SMALL],
+)
 def test_every_step_of_a_learner_is_reported(learner: str) -> None:
     name, changes = SMALL[learner]
     run = dg.learn(counted(name), seed=3, learner=learner, settings={**changes, **FEW})

@@ -24,6 +24,7 @@ our own tasks and interpreted (``kernel.py_func``) on anything else.
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -85,8 +86,26 @@ def kernel(function: F) -> Any:
         return function
     compiled = numba.njit(**_KERNEL_OPTIONS)(function)
     compiled._cache = KernelCache(function)
-    compiled.compile = undisturbed(compiled.compile, compiler_lock.global_compiler_lock.is_locked)
+    compiled.compile = undisturbed(
+        _uncollected(compiled.compile), compiler_lock.global_compiler_lock.is_locked
+    )
     return compiled
+
+
+def _uncollected(compiles: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile without garbage collection: it takes an eighth of the time, and nearly all that is made is kept."""
+
+    @functools.wraps(compiles)
+    def run(*arguments: Any) -> Any:
+        was_on = gc.isenabled()
+        gc.disable()
+        try:
+            return compiles(*arguments)
+        finally:
+            if was_on:
+                gc.enable()
+
+    return run
 
 
 def generic(function: F) -> F:

@@ -22,6 +22,7 @@ from distinguo.representations.file import Representation, dumps
 from distinguo.representations.voronoi import voronoi
 from distinguo.runs.learn import default_folder
 from tests.clock import seconds_of_children
+from tests.nightly import so_many
 
 #: The contract that scripts depend on.
 KEYS = {
@@ -324,7 +325,7 @@ def test_the_version_is_told(call: Call) -> None:
 # Help comes at once.
 
 
-@pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)], ids=str)
+@pytest.mark.parametrize("words", [[], *([command] for command in so_many(["learn"], COMMANDS))], ids=str)
 def test_help_comes_within_half_a_second(words: list[str]) -> None:
     """Of processor time, at least once in three attempts: it is 0.2 to 0.4."""
     seconds = []
@@ -337,18 +338,21 @@ def test_help_comes_within_half_a_second(words: list[str]) -> None:
     assert min(seconds) < 0.5
 
 
-@pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)], ids=str)
-def test_help_loads_nothing_heavy(words: list[str]) -> None:
+def test_help_loads_nothing_heavy() -> None:
+    """One process asks every command in turn, and says after which of them something heavy is there."""
     script = (
         "import sys\nfrom distinguo.cli import main\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "heavy = {'numpy', 'numba', 'matplotlib', 'scipy', 'gymnasium'}\n"
-        "print(*sorted(heavy & set(sys.modules)), file=sys.stderr)"
+        "for words in ([], *([command] for command in sys.argv[1:])):\n"
+        "    sys.argv = ['distinguo', *words, '--help']\n"
+        "    try:\n        main()\n    except SystemExit as end:\n        assert not end.code, words\n"
+        "    print(*words, *sorted(heavy & set(sys.modules)), sep=' ', file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, *words, "--help"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script, *COMMANDS], capture_output=True, text=True, check=True
     )
-    assert done.stderr.split() == []
+    assert done.stdout.count("Usage: distinguo") == 1 + len(COMMANDS)
+    assert done.stderr.split() == COMMANDS
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -463,6 +467,14 @@ BAD = {
     "a seed and seeds of a teacher": (
         ["distil", "letter.txt", "--task", "puck", "--seed", "1", "--seeds", "1-2"],
         "--seeds exclude each other",
+    ),
+    "a proof of a representation that is unknown": (
+        ["verify", "diagona", "gridd"],
+        "Unknown representation 'diagona'; did you mean 'diagonal'?",
+    ),
+    "a letter for a teacher": (
+        ["distil", "letter.txt", "--task", "puck", "--seeds", "1-2"],
+        "'letter.txt' is not a teacher; ",
     ),
     "a part of the case study": (["reproduce", "--shard", "1/2"], "--shard is for --neighbours"),
 }

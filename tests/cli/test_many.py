@@ -14,8 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.cli.test_cli import Call, call
 from tests.comparison.plans import local_cluster
 from tests.cuts import DISTIL, files_of, without_times
+
+__all__ = ["call"]  # a fixture
 
 SMALL = ("--set", "stage.cap=2000", "--set", "stage.hold=2000")
 SEEDS = (1, 2, 3)
@@ -139,35 +142,12 @@ def test_a_killed_command_leaves_no_process_and_goes_on(tmp_path: Path) -> None:
     assert [one["answer"]["seed"] for one in content["runs"]] == [1, 2]
 
 
-def test_one_run_that_fails_leaves_the_others_alone(place: Path, tmp_path: Path) -> None:
-    shutil.copytree(place / "runs", tmp_path / "runs")
-    (tmp_path / "runs/seed-2/representation.json").write_text("{")
-    start = [sys.executable, "-P", "-m", "distinguo", "audit", "--visits", "20", "--json"]
-    done = subprocess.run(
-        [*start, *(f"runs/seed-{n}" for n in SEEDS)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    content = json.loads(done.stdout)
-    assert done.returncode == 1
+def test_one_run_that_fails_leaves_the_others_alone(call: Call) -> None:
+    call("learn", "puck", "--seeds", "1-3", "--out", "runs", *SMALL)
+    Path("runs/seed-2/representation.json").write_text("{")
+    done = call("audit", "--visits", "20", "--json", *(f"runs/seed-{n}" for n in SEEDS))
+    content = json.loads(done.out)
+    assert done.code == 1
     assert [one["name"] for one in content["runs"]] == ["runs/seed-1", "runs/seed-3"]
     assert "damaged" in content["failures"]["runs/seed-2"]
-    assert "Failed: runs/seed-2: " in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["verify", "diagona", "gridd"], "Unknown representation 'diagona'; did you mean 'diagonal'?"),
-        (["distil", "letter.txt", "--task", "puck", "--seeds", "1-2"], "'letter.txt' is not a teacher; "),
-    ],
-    ids=lambda words: words[0],
-)
-def test_what_no_run_can_do_is_one_error(tmp_path: Path, words: list[str], sentence: str) -> None:
-    start = [sys.executable, "-P", "-m", "distinguo", *words]
-    done = subprocess.run(start, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1].startswith(f"distinguo: {sentence}")
-    assert not list(tmp_path.iterdir())
+    assert "Failed: runs/seed-2: " in done.err

@@ -13,6 +13,7 @@ from gymnasium import spaces
 
 import distinguo as dg
 from distinguo.distillation.descent import TargetReturn
+from distinguo.distillation.distil import Distilled
 from distinguo.distillation.law_maps import LawSearch, Numbers
 from distinguo.distillation.laws import Box, LawMap, fitted_law_map
 from distinguo.distillation.trials import Trials, trials_of
@@ -22,6 +23,7 @@ from distinguo.tasks.amounts import amounts_of, laws_of, with_laws
 from distinguo.tasks.catalog import task_spec
 from tests.distillation.common import QUICK, refused
 from tests.distillation.test_amounts import MATCH, Match
+from tests.nightly import so_many
 
 PENDULUM, HILL = "Pendulum-v1", "MountainCarContinuous-v0"
 ONE = Box(np.array([-1.0]), np.array([1.0]))
@@ -50,7 +52,7 @@ def trials(request: Any) -> Iterator[Trials]:
 # ---- fits ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(so_many(2, nightly=10)))
 def test_laws_and_their_borders_are_found_together(seed: int) -> None:
     """Most rows are at rest, where all laws say the same: they must not decide."""
     rng = np.random.default_rng(seed)
@@ -127,7 +129,10 @@ def test_no_deviation_is_the_map_itself() -> None:
     np.testing.assert_array_equal(again.map.prototypes, PUSHING.map.prototypes)
 
 
-@pytest.fixture
+POLISH = QUICK | {"learner.patience": 400, "learner.steps": 200_000}
+
+
+@pytest.fixture(scope="module")
 def match() -> Iterator[None]:
     """An environment in which the amount that is shown is to be named."""
     gymnasium.register(MATCH, entry_point=Match)
@@ -135,23 +140,32 @@ def match() -> Iterator[None]:
     del gymnasium.registry[MATCH]
 
 
-POLISH = QUICK | {"learner.patience": 400, "learner.steps": 200_000}
+def timid(seen: np.ndarray) -> np.ndarray:
+    """Name half of what is shown."""
+    return np.asarray(0.5 * seen)
 
 
-@pytest.mark.usefixtures("match")
-def test_trials_correct_a_teacher_that_is_too_timid() -> None:
+def polished(**changes: Any) -> Distilled:
+    return dg.distil(dg.Policy(timid, "timid"), MATCH, keep=9.0, settings=POLISH, **changes)
+
+
+@pytest.fixture(scope="module")
+def whole(match: None) -> Distilled:
+    return polished()
+
+
+def test_trials_correct_a_teacher_that_is_too_timid(whole: Distilled) -> None:
     """It names half of what is shown and gains about 5; its law, polished, names it all."""
-    small = dg.distil(lambda seen: 0.5 * seen, MATCH, keep=9.0, settings=POLISH)
-    assert small.kept
-    assert small.run.summary["prototypes"] == 1
-    found = laws_of(small.run.configuration.spec)
+    assert whole.kept
+    assert whole.run.summary["prototypes"] == 1
+    found = laws_of(whole.run.configuration.spec)
     assert found is not None
     assert found.table[0, 0] == pytest.approx([1.0, 0.0], abs=0.15)
-    assert 0.3 < small.fidelity.on_map < 0.5  # half of what is shown is near all of it up to 0.4
-    assert 0.3 < small.fidelity.on_teacher < 0.5
-    assert small.fidelity.regret is None
-    timid = dg.distil(lambda seen: 0.5 * seen, MATCH, keep=9.0, settings=POLISH | {"learner.race": False})
-    assert not timid.kept
+    assert 0.3 < whole.fidelity.on_map < 0.5  # half of what is shown is near all of it up to 0.4
+    assert 0.3 < whole.fidelity.on_teacher < 0.5
+    assert whole.fidelity.regret is None
+    fitted = dg.distil(timid, MATCH, keep=9.0, settings=POLISH | {"learner.race": False})
+    assert not fitted.kept
 
 
 @pytest.mark.usefixtures("match")
@@ -163,23 +177,21 @@ def test_gains_that_are_not_needed_are_dropped() -> None:
     assert found.table[0, 0, 0] == 0.0
 
 
-@pytest.mark.usefixtures("match")
-def test_a_stopped_search_ends_with_the_best_map_so_far(tmp_path: Path) -> None:
+def test_a_stopped_search_ends_with_the_best_map_so_far(whole: Distilled, tmp_path: Path) -> None:
+    """And the same command goes on with it, to the same end."""
+
     def watch(text: str) -> None:
         if "polishing" in text:
             raise StopIteration
 
-    small = dg.distil(
-        lambda seen: 0.5 * seen, MATCH, keep=9.0, settings=POLISH, watch=watch, out=tmp_path / "run"
-    )
+    small = polished(watch=watch, out=tmp_path / "run")
     assert small.run.summary["stopped"]
-    whole = dg.distil(lambda seen: 0.5 * seen, MATCH, keep=9.0, settings=POLISH, out=tmp_path / "run")
-    assert whole.kept
-    assert not whole.run.summary["stopped"]
+    again = polished(out=tmp_path / "run")
+    assert not again.run.summary["stopped"]
+    assert_same(again, whole)
 
 
-@pytest.mark.usefixtures("match")
-def test_an_interrupted_search_goes_on_with_the_same_bits(tmp_path: Path) -> None:
+def test_an_interrupted_search_goes_on_with_the_same_bits(whole: Distilled, tmp_path: Path) -> None:
     said: list[str] = []
 
     def watch(text: str) -> None:
@@ -187,22 +199,16 @@ def test_an_interrupted_search_goes_on_with_the_same_bits(tmp_path: Path) -> Non
         if len(said) == 5:
             raise KeyboardInterrupt
 
-    whole = dg.distil(lambda seen: 0.5 * seen, MATCH, keep=9.0, settings=POLISH)
     with pytest.raises(KeyboardInterrupt):
-        dg.distil(
-            lambda seen: 0.5 * seen, MATCH, keep=9.0, settings=POLISH, watch=watch, out=tmp_path / "run"
-        )
-    asked: list[int] = []
+        polished(watch=watch, out=tmp_path / "run")
+    assert_same(polished(out=tmp_path / "run"), whole)
 
-    def teacher(seen: np.ndarray) -> np.ndarray:
-        asked.append(1)
-        return np.asarray(0.5 * seen)
 
-    again = dg.distil(dg.Policy(teacher, "<lambda>"), MATCH, keep=9.0, settings=POLISH, out=tmp_path / "run")
-    tables = [laws_of(one.run.configuration.spec).table for one in (whole, again)]  # type: ignore[union-attr]
+def assert_same(one: Distilled, other: Distilled) -> None:
+    tables = [laws_of(found.run.configuration.spec).table for found in (one, other)]  # type: ignore[union-attr]
     np.testing.assert_array_equal(*tables)
     for name in ("total_steps", "environment_steps", "score"):
-        assert again.run.summary[name] == whole.run.summary[name]
+        assert one.run.summary[name] == other.run.summary[name]
 
 
 # ---- bad input -----------------------------------------------------------------------------------------------------

@@ -314,7 +314,7 @@ WAYS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("way", range(len(WAYS)))
 def test_sentences_of_many_maps(way: int) -> None:
-    count = so_many(18, nightly=40)
+    count = so_many(8, nightly=40)
     pairs = sum(read_back(dg.learn(seed=seed, **WAYS[way]), seed) for seed in range(count))
     assert pairs > count
 

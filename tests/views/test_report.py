@@ -18,6 +18,7 @@ from distinguo.runs.run import Run
 from distinguo.settings import LearnerSettings
 from distinguo.views.descriptions import regions_in_words
 from distinguo.views.report import MOST_RUNS, Budget, page_of, report
+from tests.nightly import so_many
 from tests.views.runs import made_up
 
 FAST = {"stage.cap": 2000, "stage.hold": 2000, "learner.epsilon": 0.125}
@@ -76,7 +77,7 @@ def test_a_report_is_small_and_loads_nothing(page: str) -> None:
 
 
 def test_a_report_of_a_large_map_is_small(tmp_path: Path) -> None:
-    large = made_up("CartPole-v1", 500)
+    large = made_up("CartPole-v1", so_many(120, nightly=500))
     written = report(large, tmp_path / "large.html")
     assert 20_000 < written.stat().st_size < LARGEST
 

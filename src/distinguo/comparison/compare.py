@@ -54,7 +54,7 @@ def compare(
     The tester's settings go by their names, such as ``runs=10``, ``steps=50_000`` and ``cap=5_000_000``; ``settings``
     takes them and those of the task by dotted name, as in ``{"task.beta": 0.2}``.
 
-    >>> compare(["diagonal", "grid:2x1"], runs=2, steps=20_000, cap=1000)
+    >>> compare(["diagonal", "grid:2x1"], runs=2, steps=5_000, cap=1000)
     Observed extremes: x (m) -2.4 to 2.4, v (m/s) -5.48 to 5.48
     <BLANKLINE>
     representation  regions  runs  final score  best score  survival
@@ -62,7 +62,7 @@ def compare(
     grid:2x1              2     2      ...
     <BLANKLINE>
     score: median length of the test trials in steps, averaged over the runs.
-    final: after 20,000 training steps; best: the highest on the way there.
+    final: after 5,000 training steps; best: the highest on the way there.
     survival: the share of final test trials that still ran when stopped.
     """
     check_known(tester, TesterSettings._fields, "tester", inspect.signature(compare).parameters)

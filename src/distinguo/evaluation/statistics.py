@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy  # which loads its parts when they are used: to load scipy.stats takes half a second
 
 CONFIDENCE = 0.95
 RESAMPLES = 2_000
@@ -29,7 +29,7 @@ def interval(scores: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 
 
 def _interval(scores: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    bootstrap = stats.bootstrap(
+    bootstrap = scipy.stats.bootstrap(
         (scores,),
         np.mean,
         axis=0,
@@ -48,7 +48,7 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
     >>> interquartile_mean(np.array([[0.0], [10.0], [12.0], [1000.0]])).tolist()
     [11.0]
     """
-    return np.asarray(stats.trim_mean(scores, 0.25, axis=0))
+    return np.asarray(scipy.stats.trim_mean(scores, 0.25, axis=0))
 
 
 def stratified_interval(groups: list[np.ndarray], seed: int = 0) -> tuple[float, float]:
@@ -59,7 +59,7 @@ def stratified_interval(groups: list[np.ndarray], seed: int = 0) -> tuple[float,
     (2.0, 2.0)
     """
     rng = np.random.default_rng(seed)
-    bootstrap = stats.bootstrap(
+    bootstrap = scipy.stats.bootstrap(
         [np.repeat(group, 2) if len(group) == 1 else group for group in groups],  # one run has no spread
         lambda *samples: np.mean([np.mean(s, axis=-1) for s in samples], axis=0),
         n_resamples=RESAMPLES,
@@ -81,7 +81,7 @@ def iqm_interval(groups: list[np.ndarray], seed: int = 0) -> tuple[float, float,
     """
     rng = np.random.default_rng(seed)
     drawn = [group[rng.integers(len(group), size=(RESAMPLES, len(group)))] for group in groups]
-    means = stats.trim_mean(np.concatenate(drawn, axis=1), 0.25, axis=1)
+    means = scipy.stats.trim_mean(np.concatenate(drawn, axis=1), 0.25, axis=1)
     tail = 50 * (1 - CONFIDENCE)
     low, high = np.percentile(means, [tail, 100 - tail])
     return float(interquartile_mean(np.concatenate(groups))), float(low), float(high)
@@ -102,7 +102,7 @@ def probability_better(ours: np.ndarray, theirs: np.ndarray) -> float:
     >>> probability_better(np.array([2.0, 3.0]), np.array([1.0, 2.0]))
     0.875
     """
-    wins = stats.mannwhitneyu(ours, theirs).statistic
+    wins = scipy.stats.mannwhitneyu(ours, theirs).statistic
     return float(wins / (len(ours) * len(theirs)))
 
 

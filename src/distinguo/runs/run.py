@@ -258,7 +258,7 @@ class Run(Verbs, RunRecord):
         """The amounts that the controller takes where ``s`` is observed, in a task whose actions are amounts.
 
         >>> import distinguo
-        >>> run = distinguo.learn("Pendulum-v1", learner="evolution", settings={"stage.steps": 10_000})
+        >>> run = distinguo.learn("Pendulum-v1", learner="evolution", settings={"stage.steps": 1_000})
         >>> -2.0 <= run.amounts((1.0, 0.0, 0.0))[0] <= 2.0
         True
         """

@@ -118,7 +118,8 @@ def _hatch(axes: Any, picture: HoldPicture) -> None:
     centres = np.stack((picture.x[i], picture.v[j]), axis=1)
     squares = centres[:, None] + np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * half
     shape = Path.make_compound_path_from_polys(squares)
-    axes.add_patch(PathPatch(shape, fill=False, hatch=HATCH, edgecolor=LINES, linewidth=0))
+    # add_patch would look for the extent of every square, which takes seconds; the limits are those of the grid
+    axes.add_artist(PathPatch(shape, fill=False, hatch=HATCH, edgecolor=LINES, linewidth=0))
 
 
 SLICES = (0.25, 0.5, 0.75)  #: of the extent of the coordinate that a slice holds fixed

@@ -66,7 +66,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 # What comes out.
 
 
-@pytest.mark.end_to_end
 def test_every_claim_is_there_once_and_in_order(made: Made) -> None:
     assert made.code == (0 if all(row["holds"] for row in made.claims) else 3)
     assert [row["id"] for row in made.claims] == IDS
