@@ -47,6 +47,7 @@ PAYS, PAYS_IF_LARGE = 2.5, 1.0
 LARGE = 0.1  #: share of what the best map gains over random laws that is a large gain
 WORTH = 0.005  #: share by which more regions must be better, of what the best map gains over random laws
 SLICE = 30_000  #: steps of a search before it is challenged, at the least, and then between two comparisons
+MANY = 50  #: generations that are a slice, too, where trials are short
 LONGEST = 4  #: slices that a search which challenges another may always have; else it has as many steps as the other
 MISLED = 0.25  #: share of what a map gains over random laws by which short trials may be wrong
 TESTED, FEWEST_TESTS = 0.03, 16  #: share of all steps that a test may take, and its trials at the least
@@ -210,16 +211,13 @@ def is_law_test_due(memory: EvolutionMemory) -> bool:
 
 
 def is_slice_over(agent: Agent) -> bool:
-    """Whether a search is to be compared: one that challenges after each slice, the other when it is due."""
+    """Whether a search is to be compared: after so many steps or generations, or as it comes no further."""
     status = agent.memory.status[0]
+    many = status["steps"] >= status["due"] or status["generation"] % MANY == 0
     young = (
         not status["challenges"] and status["generation"] < status["numbers"]
     )  # as many as it searches over
-    return (
-        bool(status["steps"] >= status["due"] and not young)
-        or has_stalled(agent)
-        or has_collapsed(agent.memory)
-    )
+    return bool(many and not young) or has_stalled(agent) or has_collapsed(agent.memory)
 
 
 def _set_tested(memory: EvolutionMemory) -> None:
@@ -350,9 +348,9 @@ def _gains_surely(memory: EvolutionMemory) -> bool:
 
 
 def _is_sure(memory: EvolutionMemory, mean: float, error: float) -> bool:
-    """Whether a gain is more than luck explains: a large one needs less evidence."""
+    """Whether a gain is more than luck explains: a large one needs less evidence, unless the target is far."""
     status = memory.status[0]
-    is_large = mean > LARGE * max(status["best"] - status["base"], 0.0)
+    is_large = mean > LARGE * max(status["best"] - status["base"], 0.0) and not is_far(memory, "best")
     return bool(mean > (PAYS_IF_LARGE if is_large else PAYS) * error)
 
 
@@ -387,8 +385,9 @@ def _rises(memory: EvolutionMemory) -> bool:
 def _has_lost(memory: EvolutionMemory) -> bool:
     """Whether the search that challenges, and no longer rises, is surely worse or has had its time."""
     mean, error = memory.laws.gains
-    steps = int(memory.status["steps"][0])
-    worse = steps >= EARLIEST * SLICE and mean < -HOPELESS * error
+    steps, generation = int(memory.status["steps"][0]), int(memory.status["generation"][0])
+    old = steps >= EARLIEST * SLICE or generation >= EARLIEST * MANY
+    worse = old and mean < -HOPELESS * error
     return bool(worse or steps >= max(LONGEST * SLICE, int(memory.paused_status["steps"][0])))
 
 
