@@ -32,7 +32,7 @@ makes this page and [its data](robustness.csv), a line for every run:
 
     python -m benchmarks.robustness
 
-It runs the plans `robustness-*.toml` in [benchmarks/plans](../benchmarks/plans), as `distinguo study` does one of them.
+It runs the plans `robustness-*.toml` in [benchmarks/plans](../benchmarks/plans), as `distinguo study` does one.
 """
 TERMS = """
 The constants of the learner `probation` ([memory.py](../src/distinguo/learners/probation/memory.py)) were chosen
