@@ -89,7 +89,7 @@ def test_the_claims_are_the_same_as_ever(made: Made) -> None:
 @pytest.mark.skipif(not NIGHTLY, reason="takes a minute for each engine")
 @pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_every_engine_leaves_the_same_files(made: Made, engine: str, tmp_path: Path) -> None:
-    """The tiny case study was done by threads; nothing but times may differ. Files name the path, so it is the same."""
+    """Threads did the tiny case study; nothing but times may differ. Files name their path, so it is the same."""
     by_threads = without_times(files_of(made.out))
     made.out.rename(tmp_path / "aside")
     try:
