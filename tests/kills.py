@@ -63,6 +63,8 @@ class Tally:
         self.lost += sum(key not in kept for key in keys)
         self.double += sum(count - 1 for count in kept.values())
         self.other += not same
+        sys.stdout.write(f"{self}\n")
+        sys.stdout.flush()
 
     @property
     def wrong(self) -> int:
@@ -221,7 +223,6 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         in_processes(asked.kills - asked.clusters, draw, Path(place), tally)
         on_clusters(asked.clusters, draw, Path(place), tally)
-    sys.stdout.write(f"{tally}\n")
     return 1 if tally.wrong else 0
 
 
