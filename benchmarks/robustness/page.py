@@ -122,8 +122,9 @@ def variant_table(plans: Plans, figures: Some) -> str:
         if cell.learner == learner
     }
     asked = ASKED["variants"]
-    text = f"""The learner that suits each task, or the one that is named, and nothing changed but the task. Median / 95th percentile. Asked: {asked.solved:.0%} solved, prototypes
-        {asked.prototypes:g} / {asked.most_prototypes:g}, median steps {asked.steps:,.0f}."""
+    text = f"""The learner that suits each task, or the one that is named, and nothing changed but the task. Median /
+        95th percentile. Asked: {asked.solved:.0%} solved, prototypes {asked.prototypes:g} /
+        {asked.most_prototypes:g}, median steps {asked.steps:,.0f}."""
     rows = {row: [*cells(some, RARE), some[0].learner] for row, some in chosen.items()}
     missed = [words for row, some in chosen.items() for words in shortfalls(row, some, asked)]
     return f"## Variants\n\n{filled(text)}\n" + table("task", rows, (*COLUMNS, "learner")) + listed(missed)
