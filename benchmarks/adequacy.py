@@ -1,7 +1,7 @@
 """Are the maps of the puck adequate, where their policy goes and everywhere? What makes them so, at what cost?
 
-    python benchmarks/adequacy.py --seeds 0-39
-    python benchmarks/adequacy.py --seeds 0-39 --faults
+    python -m benchmarks.adequacy --seeds 0-39
+    python -m benchmarks.adequacy --seeds 0-39 --faults
 
 Each row learns the puck with every seed. Where the policy goes: 10,000 states from the top, audited as ``distinguo
 audit`` does, with the learner's own gamma; at epsilon 0.005 under the preset ``paper``, else at the preset's own.
@@ -12,10 +12,11 @@ them a fresh learner (200,000 steps) is adequate.
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks import rows
 
 from distinguo import criteria
 from distinguo.comparison.audit import audit, trained_controller
@@ -45,8 +46,29 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 SPACING, LONG = 0.1, 5_000  #: of the grid; steps after which a trial counts as held
 
 
-def measured(preset: str, changes: dict[str, Any], seed: int, epsilon: float | None) -> list[float]:
+class Row(NamedTuple):
+    """The numbers of a map: where its policy goes and, from ``grid`` on, everywhere."""
+
+    variant: str
+    seed: int
+    solved: bool
+    all_adequate: bool
+    adequate: float  #: share of the states
+    needed: float  #: ε
+    bound: float
+    loss: float
+    regions: int
+    steps: int
+    grid: float
+    grid_needed: float
+    grid_bound: float
+    grid_loss: float
+
+
+def measured(variant: str, seed: int) -> Row:
     """Learn a map and return its numbers."""
+    preset, changes = VARIANTS[variant]
+    epsilon = 0.005 if preset == "paper" else None
     run = learn("puck", preset=preset, seed=seed, settings=changes)
     there, gamma = audit(run, epsilon=epsilon), run.configuration.learner.gamma
     task, (low, high) = run.configuration.spec.task, (run.configuration.spec.low, run.configuration.spec.high)
@@ -60,23 +82,25 @@ def measured(preset: str, changes: dict[str, Any], seed: int, epsilon: float | N
     own = np.where(outcome.ended, -(gamma ** (outcome.lengths - 1.0)), 0.0)
     exact = FeatureController(ExactValues(Puck(), gamma=gamma), np.eye(2))
     best = np.array([exact.value(tuple(s)) for s in states.tolist()])
-    return [
-        run.summary["solved"],
-        there.adequate == 1.0,
-        there.adequate,
-        there.least_epsilon,
-        there.bound,
-        there.loss,
+    return Row(
+        variant,
+        seed,
+        run.solved,
+        bool(there.adequate == 1.0),
+        float(there.adequate),
+        float(there.least_epsilon),
+        float(there.bound),
+        float(there.loss),
         run.summary["regions"],
         run.summary["environment_steps"],
-        grid.adequate,
-        grid.least_epsilon,
-        bound,
+        float(grid.adequate),
+        float(grid.least_epsilon),
+        float(bound),
         float((best - own).max()),
-    ]
+    )
 
 
-def faults(seeds: range) -> None:
+def faults(seeds: Sequence[int]) -> None:
     """Print where maps of the preset ``paper`` are not adequate, and what a fresh learner makes of them."""
     runs = [run for run in (learn("puck", preset="paper", seed=seed) for seed in seeds) if run.solved]
     audits = [audit(run) for run in runs]
@@ -90,7 +114,7 @@ def faults(seeds: range) -> None:
         f"at some not {len(some)}: {min(map(len, some))} to {max(map(len, some))} states, the last after",
         end=" ",
     )
-    print(f"{max(rows.max() for rows in some)} steps; greatest loss of all {max(a.loss for a in audits):.1g}")
+    print(f"{max(one.max() for one in some)} steps; greatest loss of all {max(a.loss for a in audits):.1g}")
     for delta in (0.005, 0.0):
         fresh = [
             trained_controller(
@@ -109,30 +133,28 @@ def faults(seeds: range) -> None:
 
 def main() -> None:
     """Print one row for each variant: solved maps only, medians."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", default="0-39", help="such as 0-39")
+    parser = rows.options(__doc__, "adequacy", "0-39")
     parser.add_argument("--only", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--faults", action="store_true")
     options = parser.parse_args()
-    first, last = map(int, options.seeds.split("-"))
     if options.faults:
-        faults(range(first, last + 1))
+        faults(options.seeds)
         return
+    keys = [(name, seed) for name in options.only for seed in options.seeds]
+    known = rows.measured(options.table, Row, measured, keys)
     print(
         "| variant | solved | adequate where they go | share of states | ε needed | bound | loss | regions | steps "
         "| grid: share | ε needed | bound | loss |\n|" + "---|" * 13
     )
     for name in options.only:
-        preset, changes = VARIANTS[name]
-        epsilon = 0.005 if preset == "paper" else None
-        rows = np.array([measured(preset, changes, seed, epsilon) for seed in range(first, last + 1)], float)
-        solved = rows[rows[:, 0] == 1.0]
-        middle = np.median(solved, axis=0)
+        own = [row for row in known if row.variant == name]
+        solved = [row for row in own if row.solved]
+        middle = Row(name, 0, *(np.median(rows.column(solved, each)) for each in Row._fields[2:]))
         print(
-            f"| {name} | {len(solved)} of {len(rows)} | {solved[:, 1].sum():.0f} | {middle[2]:.1%} | {middle[3]:.3g} "
-            f"| {middle[4]:.3g} | {middle[5]:z.3f} | {middle[6]:g} | {middle[7]:,.0f} | {middle[8]:.1%} "
-            f"| {middle[9]:.3g} | {middle[10]:.3g} | {middle[11]:.3f} |",
-            flush=True,
+            f"| {name} | {len(solved)} of {len(own)} | {rows.column(solved, 'all_adequate').sum()} "
+            f"| {middle.adequate:.1%} | {middle.needed:.3g} | {middle.bound:.3g} | {middle.loss:z.3f} "
+            f"| {middle.regions:g} | {middle.steps:,.0f} | {middle.grid:.1%} | {middle.grid_needed:.3g} "
+            f"| {middle.grid_bound:.3g} | {middle.grid_loss:.3f} |"
         )
 
 

@@ -1,7 +1,7 @@
 """The paper's learner with amounts: the puck pushed by any force, a dose, and what each of our choices changes.
 
-    python -m benchmarks.amounts [--seeds 30]
-    python -m benchmarks.amounts --condense [--seeds 10]    # laws instead of constants
+    python -m benchmarks.amounts [--seeds 0-29]
+    python -m benchmarks.amounts --condense [--seeds 0-9]    # laws instead of constants
 
 Prints a row for each variant: how many seeds are solved, and the medians of regions, sampled amounts and steps. The
 puck starts near the top of its hill, not on it, where no force would do. Three levels are the same task with the
@@ -10,12 +10,12 @@ criteria for finite actions.
 
 from __future__ import annotations
 
-import argparse
 import math
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks import rows
 
 import distinguo as dg
 from distinguo.learners.economy import amounts
@@ -90,56 +90,90 @@ class Slope(NamedTuple):
 
 
 STEPS = 5_000_000  #: of condensing a run
+#: Task, settings, and whether samples are refined.
+VARIANTS: dict[str, tuple[Any, dict[str, Any], bool]] = {
+    "as it is": (PuckOfAmounts(), {}, True),
+    "trials of 500,000 steps": (PuckOfAmounts(), {"stage.cap": 500_000}, True),
+    "three levels, finite criteria": (PuckOfLevels(), {"stage.cap": 10_000}, True),
+    "dose": (Dose(), {}, True),
+    "no refinement": (PuckOfAmounts(), {}, False),
+    "dose, no refinement": (Dose(), {}, False),
+}
+CONDENSED = {"a dose in proportion": Slope(), "two doses": Dose(), "puck": PuckOfAmounts()}
 
 
-def condensed_row(name: str, task: Any, seeds: int) -> None:
-    """Print how many constants were learned, and how many laws and prototypes they are condensed to."""
-    runs = [dg.learn(task, learner="economy", seed=seed) for seed in range(seeds)]
-    smaller = [dg.condense(run, seed=n, steps=STEPS) for n, run in enumerate(runs) if run.solved]
-    laws = [1 if one.laws is None else len(one.laws) for one in smaller]
-    sizes = [len(one.controller.partition.prototypes) for one in smaller]
-    regions = median(run.summary["regions"] for run in runs)
-    kept = sum(one.kept for one in smaller)
-    print(
-        f"| {name} | {kept} of {seeds} | {regions:g} | {median(laws):g} | {max(laws)} | {median(sizes):g} |",
-        flush=True,
+class Row(NamedTuple):
+    """A run."""
+
+    variant: str
+    seed: int
+    solved: bool
+    regions: int
+    sampled: int  #: amounts
+    steps: int
+
+
+def measured(variant: str, seed: int) -> Row:
+    """Learn once."""
+    task, settings, refined = VARIANTS[variant]
+    usual, amounts.EVERY = amounts.EVERY, amounts.EVERY if refined else 10**9
+    try:
+        run = dg.learn(task, learner="economy", seed=seed, settings=settings)
+    finally:
+        amounts.EVERY = usual
+    return Row(
+        variant, seed, run.solved, run.summary["regions"], run.q.shape[1], run.summary["environment_steps"]
     )
 
 
-def row(name: str, task: Any, seeds: int, **settings: Any) -> None:
-    """Print the row of a variant."""
-    cap = {"stage.cap": settings.pop("cap")} if "cap" in settings else {}
-    runs = [dg.learn(task, learner="economy", seed=seed, settings=cap) for seed in range(seeds)]
-    regions, steps = (median(run.summary[key] for run in runs) for key in ("regions", "environment_steps"))
-    sampled, solved = [run.q.shape[1] for run in runs], sum(run.solved for run in runs)
-    found = f"{regions:g} | {median(sampled):g} | {max(sampled)} | {steps:,g}"
-    print(f"| {name} | {solved} of {seeds} | {found} |", flush=True)
+class Condensed(NamedTuple):
+    """A run that was condensed; one that was not solved has no laws."""
+
+    task: str
+    seed: int
+    regions: int  #: constants
+    kept: bool
+    laws: int
+    prototypes: int
+
+
+def condensed(task: str, seed: int) -> Condensed:
+    """Learn once, and condense."""
+    run = dg.learn(CONDENSED[task], learner="economy", seed=seed)
+    if not run.solved:
+        return Condensed(task, seed, run.summary["regions"], False, 0, 0)
+    small = dg.condense(run, seed=seed, steps=STEPS)
+    laws = 1 if small.laws is None else len(small.laws)
+    prototypes = len(small.controller.partition.prototypes)
+    return Condensed(task, seed, run.summary["regions"], small.kept, laws, prototypes)
+
+
+def print_condensed(runs: list[Condensed]) -> None:
+    """Print how many constants were learned, and how many laws and prototypes they are condensed to."""
+    laws, sizes = ([getattr(one, name) for one in runs if one.laws] for name in ("laws", "prototypes"))
+    kept, regions = sum(one.kept for one in runs), median(one.regions for one in runs)
+    found = f"{kept} of {len(runs)} | {regions:g} | {median(laws):g} | {max(laws)} | {median(sizes):g}"
+    print(f"| {runs[0].task} | {found} |")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seeds", type=int, default=30)
+    parser = rows.options(__doc__, "amounts", "0-29")
     parser.add_argument("--condense", action="store_true")
     asked = parser.parse_args()
-    seeds = asked.seeds
     if asked.condense:
-        print("| task | kept | constants | laws | most | prototypes |")
-        print("|---|---|---|---|---|---|")
-        condensed_row("a dose in proportion", Slope(), seeds)
-        condensed_row("two doses", Dose(), seeds)
-        condensed_row("puck", PuckOfAmounts(), seeds)
+        keys = [(task, seed) for task in CONDENSED for seed in asked.seeds]
+        found = rows.measured(asked.table.with_stem("condensed"), Condensed, condensed, keys)
+        print("| task | kept | constants | laws | most | prototypes |\n|---|---|---|---|---|---|")
+        for task in CONDENSED:
+            print_condensed([one for one in found if one.task == task])
         return
-    print("| variant | solved | regions | sampled amounts | most | steps |")
-    print("|---|---|---|---|---|---|")
-    row("as it is", PuckOfAmounts(), seeds)
-    row("trials of 500,000 steps", PuckOfAmounts(), seeds, cap=500_000)
-    row("three levels, finite criteria", PuckOfLevels(), seeds, cap=10_000)
-    row("dose", Dose(), seeds)
-    amounts.EVERY = 10**9
-    row("no refinement", PuckOfAmounts(), seeds)
-    row("dose, no refinement", Dose(), seeds)
+    known = rows.measured(asked.table, Row, measured, [(v, seed) for v in VARIANTS for seed in asked.seeds])
+    print("| variant | solved | regions | sampled amounts | most | steps |\n|---|---|---|---|---|---|")
+    for variant in VARIANTS:
+        own = [row for row in known if row.variant == variant]
+        regions, sampled, steps = (median(rows.column(own, name)) for name in ("regions", "sampled", "steps"))
+        found = f"{regions:g} | {sampled:g} | {max(row.sampled for row in own)} | {steps:,g}"
+        print(f"| {variant} | {sum(row.solved for row in own)} of {len(own)} | {found} |")
 
 
 if __name__ == "__main__":

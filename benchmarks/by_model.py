@@ -1,10 +1,10 @@
 """Measure the learner by a learned model: the tables of docs/readings.md, "The learner by a model".
 
-    python benchmarks/by_model.py puck --seeds 30000-30099
-    python benchmarks/by_model.py puck-continuing --seeds 30000-30099
-    python benchmarks/by_model.py CartPole-v1 --seeds 30000-30099 --plain-gymnasium
-    python benchmarks/by_model.py puck --seeds 0-99 --rows
-    python benchmarks/by_model.py memory
+    python -m benchmarks.by_model puck --seeds 30000-30099
+    python -m benchmarks.by_model puck-continuing --seeds 30000-30099
+    python -m benchmarks.by_model CartPole-v1 --seeds 30000-30099 --plain-gymnasium
+    python -m benchmarks.by_model puck --seeds 0-99 --rows
+    python -m benchmarks.by_model memory
 
 A budget of 30,000 steps makes CartPole-v1 count as solved only within these; confirmation is counted apart.
 ``--plain-gymnasium`` learns Gymnasium's own environment behind a wall that lets nothing through but ``reset`` and
@@ -14,12 +14,12 @@ continuing puck for 1,000,000 steps and prints what the store holds.
 
 from __future__ import annotations
 
-import argparse
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
+from benchmarks import rows
 
 import distinguo as dg
 from distinguo.learners.learner import leaves
@@ -28,20 +28,20 @@ from distinguo.runs.stage import Stage
 
 BUDGET = {"stage.steps": 30_000}
 FIGURES = ("regions", "environment_steps", "model_queries", "model_unknown")
-ROWS: list[tuple[str, dict[str, Any]]] = [
-    ("as it is", {}),
-    ("answers are means", {"learner.linear": False}),
-    ("reach 0.2", {"learner.reach": 0.2}),
-    ("reach 1", {"learner.reach": 1.0}),
-    ("2 neighbours per term", {"learner.neighbours": 2}),
-    ("4 neighbours per term", {"learner.neighbours": 4}),
-    ("200 tuples kept", {"learner.capacity": 200}),
-    ("1,000 tuples kept", {"learner.capacity": 1_000}),
-    ("a tenth of the actions at random", {"learner.explore": 0.1}),
-    ("coin 0.05", {"learner.coin": 0.05}),
-    ("MIN_UPDATES 0", {"learner.min_updates": 0}),
-    ("1 rehearsal", {"learner.rehearsals": 1}),
-]
+ROWS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "answers are means": {"learner.linear": False},
+    "reach 0.2": {"learner.reach": 0.2},
+    "reach 1": {"learner.reach": 1.0},
+    "2 neighbours per term": {"learner.neighbours": 2},
+    "4 neighbours per term": {"learner.neighbours": 4},
+    "200 tuples kept": {"learner.capacity": 200},
+    "1,000 tuples kept": {"learner.capacity": 1_000},
+    "a tenth of the actions at random": {"learner.explore": 0.1},
+    "coin 0.05": {"learner.coin": 0.05},
+    "MIN_UPDATES 0": {"learner.min_updates": 0},
+    "1 rehearsal": {"learner.rehearsals": 1},
+}
 
 
 class Walled(gymnasium.Env[Any, Any]):
@@ -70,23 +70,40 @@ class Walled(gymnasium.Env[Any, Any]):
         raise TypeError("there is only one of it")
 
 
-def measured(task: str, seeds: range, changes: dict[str, Any], walled: bool = False) -> str:
-    """Return a row of figures: how many were solved, then medians with the range of 5 to 95 %."""
-    began, runs = time.process_time(), []
-    for seed in seeds:
-        what = Walled(task, seed) if walled else task
-        runs.append(dg.learn(what, learner="model", seed=seed, settings={**_budget(task), **changes}))
-        print(".", end="", flush=True)
-    print()
+class Row(NamedTuple):
+    """The figures of a run."""
+
+    task: str
+    change: str
+    walled: bool
+    seed: int
+    solved: bool
+    regions: int
+    environment_steps: int
+    model_queries: int
+    model_unknown: int
+    first: float  #: what the first trial gained
+    last: float
+    seconds: float  #: of the processor
+
+
+def measured(task: str, change: str, walled: bool, seed: int) -> Row:
+    """Learn once."""
+    began, what = time.process_time(), Walled(task, seed) if walled else task
+    run = dg.learn(what, learner="model", seed=seed, settings={**_budget(task), **ROWS[change]})
+    figures = (int(run.summary[name]) for name in FIGURES)
+    gained = (float(run.trials[n].gained) for n in (0, -1))
+    return Row(task, change, walled, seed, run.solved, *figures, *gained, time.process_time() - began)
+
+
+def told(runs: list[Row]) -> str:
+    """A line of figures: how many were solved, then medians with the range of 5 to 95 %."""
     cells = [f"{sum(run.solved for run in runs)} of {len(runs)}"]
-    for name in FIGURES:
-        values = [run.summary[name] for run in runs]
-        low, middle, high = np.quantile(values, [0.05, 0.5, 0.95])
-        cells.append(f"{middle:,.0f} ({low:,.0f}-{high:,.0f})")
-    if task == "puck-continuing":
-        falls = np.array([[-run.trials[n].gained for n in (0, -1)] for run in runs])
-        cells.append(f"{np.median(falls[:, 0]):,.0f} to {np.median(falls[:, 1]):,.0f}")
-    return " | ".join([*cells, f"{(time.process_time() - began) / len(runs):.1f} s"])
+    cells += [rows.spread(rows.column(runs, name)) for name in FIGURES]
+    if runs[0].task == "puck-continuing":
+        falls = (np.median(-rows.column(runs, name)) for name in ("first", "last"))
+        cells.append(" to ".join(f"{fall:,.0f}" for fall in falls))
+    return " | ".join([*cells, f"{rows.column(runs, 'seconds').mean():.1f} s"])
 
 
 def _budget(task: str) -> dict[str, Any]:
@@ -115,21 +132,19 @@ def memory_after(steps: int) -> None:
 
 def main() -> None:
     """Measure what was asked for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = rows.options(__doc__, "by-model", "0-99")
     parser.add_argument("what")
-    parser.add_argument("--seeds", default="0-99")
     parser.add_argument("--rows", action="store_true")
     parser.add_argument("--plain-gymnasium", action="store_true")
     asked = parser.parse_args()
     if asked.what == "memory":
         memory_after(1_000_000)
         return
-    first, _, last = asked.seeds.partition("-")
-    for words, changes in ROWS if asked.rows else ROWS[:1]:
-        row = measured(asked.what, range(int(first), int(last) + 1), changes, asked.plain_gymnasium)
-        print(f"| {words} | {row} |", flush=True)
+    changes = list(ROWS) if asked.rows else list(ROWS)[:1]
+    keys = [(asked.what, change, asked.plain_gymnasium, seed) for change in changes for seed in asked.seeds]
+    known = rows.measured(asked.table, Row, measured, keys)
+    for change in changes:
+        print(f"| {change} | {told([run for run in known if run.change == change])} |")
 
 
 if __name__ == "__main__":

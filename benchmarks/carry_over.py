@@ -1,55 +1,66 @@
 """Do learned maps carry over to a fresh learner? The share of runs at the cap, over many maps.
 
-    python benchmarks/carry_over.py --preset default --maps 20 --runs 10
-    python benchmarks/carry_over.py --preset paper --maps 100 --runs 10
+    python -m benchmarks.carry_over --preset default --seeds 40000-40019 --runs 10
+    python -m benchmarks.carry_over --preset paper --seeds 40000-40099 --runs 10
 
 Every map is learned from scratch with a seed of its own, then given to the tester of the same preset.
 """
 
 from __future__ import annotations
 
-import argparse
+from typing import NamedTuple
 
-from distinguo.engines.engine import Engine
-from distinguo.engines.jobs import Job
+from benchmarks import rows
+
 from distinguo.evaluation.tester import Evaluation, learning_curve
 from distinguo.presets import DEFAULT, PRESETS, tester_preset
 from distinguo.runs.configuration import configure
-from distinguo.runs.many import learn_many
+from distinguo.runs.learn import learn_configured
 from distinguo.settings import TesterSettings
 from distinguo.tasks.extent import observed_extent
 
 
+class Row(NamedTuple):
+    """What became of a map."""
+
+    preset: str
+    gamma: float  #: of the tester
+    cap: int
+    first: int  #: the seed of the tester
+    runs: int
+    seed: int
+    held: int  #: runs that end at the cap
+
+
+def measured(preset: str, gamma: float, cap: int, first: int, runs: int, seed: int) -> Row:
+    """Learn a map, and give it to fresh learners."""
+    # only the measurement at the end counts here, so only that one is made
+    asked = {**tester_preset(preset), "gamma": gamma, "cap": cap, "every_steps": 10**9, "every_trials": 10**9}
+    learned = learn_configured(configure("puck", seed=seed, preset_name=preset))
+    spec, representation = learned.configuration.spec, learned.representation
+    extent = observed_extent(spec.task)
+    partition, regions = representation.partition, representation.regions
+    evaluation = Evaluation(spec, partition, regions, TesterSettings(**asked), extent)
+    held = sum(learning_curve(evaluation, first, n).scores[-1] >= cap for n in range(runs))
+    return Row(preset, gamma, cap, first, runs, seed, held)
+
+
 def main() -> None:
     """Print the share of the runs that end at the cap, and the maps that ever miss it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = rows.options(__doc__, "carry-over", "40000-40019")
     parser.add_argument("--preset", choices=PRESETS, default=DEFAULT)
-    parser.add_argument("--maps", type=int, default=20)
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=40_000)
     parser.add_argument("--cap", type=int, default=TesterSettings().cap)
     parser.add_argument("--gamma", type=float, help="discount of the tester, if not the preset's")
-    options = parser.parse_args()
-    asked = dict(tester_preset(options.preset)) | ({} if options.gamma is None else {"gamma": options.gamma})
-    # only the measurement at the end counts here, so only that one is made
-    settings = TesterSettings(**asked)._replace(cap=options.cap, every_steps=10**9, every_trials=10**9)
-    seeds = range(options.seed, options.seed + options.maps)
-    maps = learn_many([configure("puck", seed=n, preset_name=options.preset) for n in seeds])
-
-    def run(number: int, n: int) -> bool:
-        learned = maps[number]
-        spec, representation = learned.configuration.spec, learned.representation
-        extent = observed_extent(spec.task)
-        evaluation = Evaluation(spec, representation.partition, representation.regions, settings, extent)
-        return learning_curve(evaluation, options.seed, n).scores[-1] >= settings.cap
-
-    jobs = [(number, n) for number in range(options.maps) for n in range(options.runs)]
-    held = Engine().all(
-        [Job(f"map {number}, run {n}", run, {"number": number, "n": n}) for number, n in jobs]
-    )
-    missed = {seeds[job[0]] for job, good in zip(jobs, held, strict=True) if not good}
-    print(f"{sum(held)} of {len(held)} runs at {settings.cap:,} after {settings.steps:,} training steps")
-    print(f"maps that missed it at least once: {sorted(missed) or 'none'}")
+    asked = parser.parse_args()
+    tester = TesterSettings(**tester_preset(asked.preset))
+    gamma = tester.gamma if asked.gamma is None else asked.gamma
+    way = (asked.preset, gamma, asked.cap, asked.seeds[0], asked.runs)
+    known = rows.measured(asked.table, Row, measured, [(*way, seed) for seed in asked.seeds])
+    missed = [row.seed for row in known if row.held < row.runs]
+    held, of = sum(row.held for row in known), sum(row.runs for row in known)
+    print(f"{held} of {of} runs at {asked.cap:,} after {tester.steps:,} training steps")
+    print(f"maps that missed it at least once: {missed or 'none'}")
 
 
 if __name__ == "__main__":

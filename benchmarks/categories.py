@@ -1,15 +1,15 @@
-"""What the default learner reaches on text tasks: `python benchmarks/categories.py [--seeds 70000-70019] [TASK …]`.
+"""What the default learner reaches on text tasks: `python -m benchmarks.categories [--seeds 70000-70019] [TASK …]`.
 
 The true mean return is computed from the environment's own table of transitions, over a whole trial.
 """
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
+from benchmarks import rows
 
 import distinguo
 from distinguo.controller import Controller
@@ -40,50 +40,60 @@ def true_mean(name: str, arguments: dict[str, Any], controller: Controller, cap:
     return float(table.initial_state_distrib @ value)
 
 
-def measure(word: str, seeds: range) -> str:
-    """Return a row of the table."""
-    name, arguments, asked = TASKS[word]
-    runs = [
-        distinguo.learn(name, seed=seed, settings={f"task.{k}": v for k, v in arguments.items()})
-        for seed in seeds
-    ]
-    means = [true_mean(name, arguments, run.controller, run.configuration.spec.cap(1000)) for run in runs]
-    column = {
-        key: np.array([run.summary[key] for run in runs], dtype=float)
-        for key in (
-            "solved",
-            "environment_steps",
-            "confirmation_steps",
-            "states_seen",
-            "regions",
-            "prototypes",
-        )
-    }
-    steps = column["environment_steps"]
-    reached = sum(mean >= asked - 0.005 for mean in means)
+class Row(NamedTuple):
+    """The figures of a run."""
+
+    task: str
+    seed: int
+    solved: bool
+    mean: float  #: true
+    steps: int
+    confirmation: int
+    states: int
+    regions: int
+    prototypes: int
+
+
+FIGURES = ("environment_steps", "confirmation_steps", "states_seen", "regions", "prototypes")
+
+
+def measured(task: str, seed: int) -> Row:
+    """Learn once."""
+    name, arguments, _ = TASKS[task]
+    run = distinguo.learn(name, seed=seed, settings={f"task.{k}": v for k, v in arguments.items()})
+    mean = true_mean(name, arguments, run.controller, run.configuration.spec.cap(1000))
+    return Row(task, seed, run.solved, mean, *(int(run.summary[key]) for key in FIGURES))
+
+
+def told(runs: list[Row]) -> str:
+    """A row of the table."""
+    asked = TASKS[runs[0].task][2]
+    steps, confirmation, states, regions, prototypes = (rows.column(runs, key) for key in Row._fields[4:])
+    means = rows.column(runs, "mean")
     cells = (
-        f"{word} ({asked:g})",
-        f"{int(column['solved'].sum())} of {len(runs)}",
-        f"{reached} of {len(runs)}, median {np.median(means):.3f}",
+        f"{runs[0].task} ({asked:g})",
+        f"{sum(run.solved for run in runs)} of {len(runs)}",
+        f"{(means >= asked - 0.005).sum()} of {len(runs)}, median {np.median(means):.3f}",
         f"{np.median(steps):,.0f} / {steps.max():,.0f}",
-        f"{np.median(column['confirmation_steps']):,.0f}",
-        f"{np.median(column['states_seen']):.0f}",
-        f"{np.median(column['regions']):.0f} / {np.median(column['prototypes']):.0f}",
+        f"{np.median(confirmation):,.0f}",
+        f"{np.median(states):.0f}",
+        f"{np.median(regions):.0f} / {np.median(prototypes):.0f}",
     )
     return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
-    """Print the table, a row when it is done."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Measure, and print the table."""
+    parser = rows.options(__doc__, "categories", "70000-70019")
     parser.add_argument("tasks", nargs="*", default=list(TASKS), choices=[*TASKS, []])
-    parser.add_argument("--seeds", default="70000-70019")
     given = parser.parse_args()
-    first, last = map(int, given.seeds.split("-"))
+    known = rows.measured(
+        given.table, Row, measured, [(task, n) for task in given.tasks for n in given.seeds]
+    )
     print("| task (asked) | confirmed | true mean reaches it | steps, median / most | confirmation | states seen "
           "| regions / prototypes |\n|---|---|---|---|---|---|---|")  # fmt: skip
-    for word in given.tasks:
-        print(measure(word, range(first, last + 1)), flush=True)
+    for task in given.tasks:
+        print(told([row for row in known if row.task == task]))
 
 
 if __name__ == "__main__":

@@ -11,12 +11,13 @@ best return, and a final test says *failed*. Each rate has its upper 95 % bound 
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Callable
+from math import nan
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from benchmarks import rows
 from scipy.stats import beta
 
 from distinguo.evaluation.confirmation import OPEN, PASSED, ReturnQuestion, answers, spent_error
@@ -144,7 +145,30 @@ def upper(count: int, runs: int) -> float:
     return 1.0 if count == runs else float(beta.ppf(0.95, count + 1, runs - count))
 
 
-def row(law: Law, runs: int, claims: int) -> dict[str, object]:
+class Row(NamedTuple):
+    """The rates of a law; ``upper`` is the upper 95 % bound of one."""
+
+    distribution: str
+    runs: int
+    claims: int
+    threshold: float
+    bar: float
+    false_solved: float
+    false_solved_upper: float
+    mean_above: float
+    refused: float
+    refused_upper: float
+    undecided: float
+    good_policy_passes: float
+    good_policy_trials: int
+    good_policy_steps: int
+    false_final: float = nan
+    false_final_upper: float = nan
+
+
+def row(distribution: str, runs: int, claims: int) -> Row:
+    """Simulate the tests of a law."""
+    law = next(law for law in LAWS if law.name == distribution)
     rng = np.random.default_rng([25, len(law.name), runs])
     question = law.question()._replace(error=spent_error(1))
     false = sum(falsely_solved(law, claims, rng) for _ in range(runs))
@@ -155,43 +179,36 @@ def row(law: Law, runs: int, claims: int) -> dict[str, object]:
     best = [outcome(law, law.means[0], question, rng, final=True) for _ in range(min(runs, 500))]
     passed = sum(outcome(law, question.bar, question, rng, final=True)[0] == PASSED for _ in range(runs))
     refused = sum(answer == "failed" for answer, _, _ in final)
-    return {
-        "distribution": law.name,
-        "threshold": law.threshold,
-        "bar": round(question.bar, 4),
-        "runs": runs,
-        "claims": claims,
-        "false_solved": round(false / runs, 4),
-        "false_solved_upper": round(upper(false, runs), 4),
-        "false_final": round(passed / runs, 4),
-        "false_final_upper": round(upper(passed, runs), 4),
-        "mean_above": round(better, 4),
-        "refused": round(refused / runs, 4),
-        "refused_upper": round(upper(refused, runs), 4),
-        "undecided": round(sum(answer == "undecided" for answer, _, _ in final) / runs, 4),
-        "good_policy_passes": round(np.mean([answer == PASSED for answer, _, _ in best]), 4),
-        "good_policy_trials": int(np.median([trials for _, trials, _ in best])),
-        "good_policy_steps": int(np.median([steps for _, _, steps in best])),
-    }
+    return Row(
+        law.name,
+        runs,
+        claims,
+        law.threshold,
+        round(question.bar, 4),
+        round(false / runs, 4),
+        round(upper(false, runs), 4),
+        round(better, 4),
+        round(refused / runs, 4),
+        round(upper(refused, runs), 4),
+        round(sum(answer == "undecided" for answer, _, _ in final) / runs, 4),
+        round(float(np.mean([answer == PASSED for answer, _, _ in best])), 4),
+        int(np.median([trials for _, trials, _ in best])),
+        int(np.median([steps for _, _, steps in best])),
+        round(passed / runs, 4),
+        round(upper(passed, runs), 4),
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5_000)
     parser.add_argument("--claims", type=int, default=20)
-    parser.add_argument("--table", type=Path)
+    parser.add_argument("--table", type=Path, default=rows.KEPT / "confirmation.csv")
     parser.add_argument("--only", default="")
     asked = parser.parse_args()
-    rows = []
-    for law in LAWS:
-        if asked.only in law.name:
-            rows.append(row(law, asked.runs, asked.claims))
-            print(" ".join(f"{name}={value}" for name, value in rows[-1].items()), flush=True)
-    if asked.table:
-        with asked.table.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+    keys = [(law.name, asked.runs, asked.claims) for law in LAWS if asked.only in law.name]
+    for one in rows.measured(asked.table, Row, row, keys):
+        print(" ".join(f"{name}={value}" for name, value in one._asdict().items()))
 
 
 if __name__ == "__main__":

@@ -1,31 +1,27 @@
 """Which learner suits which task? Every learner that applies on every task, and the default beside the best.
 
-    python -m benchmarks.default_learner [--seeds 90000-90004] [--data docs/default-learner.csv] [--only NAME]
+    python -m benchmarks.default_learner [--seeds 90000-90004] [--table docs/default-learner.csv] [--only NAME]
 
 A run has 200,000 steps to learn, whatever the learner. *Steps* are those of learning; a run that is not solved counts
-with its whole budget, and so does one that takes more than 10 seconds of computing; after two such runs a
-learner is not tried on the other seeds. The rule (``choice_for``) was found with the
-development seeds 500-502; the page has the held-out ones. Runs that the data has already are not repeated.
+with its whole budget, and so does one that takes more than 10 seconds of computing. The rule (``choice_for``) was
+found with the development seeds 500-502; the page has the held-out ones. Runs that the data has already are not
+repeated.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 import time
 from collections import defaultdict
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from benchmarks import plants, rows
 
-from distinguo.errors import DistinguoError
 from distinguo.runs.configuration import Configuration, choice_for, configure
 from distinguo.runs.learn import learn_configured, warm
-from distinguo.runs.seeds import seeds as parse_seeds
 from distinguo.runs.stage import Stage
 from distinguo.settings import StageSettings
 from distinguo.tasks.catalog import spec_of, task_spec
@@ -35,9 +31,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 from own_task import Hover
 
 BUDGET = 200_000  #: steps to learn
-MOST_LATE = 2  #: runs of a learner that take longer, after which the others are not tried
 SECONDS = 10.0  #: of computing that a run may take
-DEVELOPMENT, HELD_OUT = "500-502", "90000-90004"
+HELD_OUT = "90000-90004"
 NUMBERS, LABELS = ("economy", "probation", "model"), ("economy", "sweeping")
 ALLOWED = 1.3  #: times the steps of the best learner
 
@@ -117,7 +112,7 @@ class _TooLongError(Exception):
     """A run took too long."""
 
 
-def measured(name: str, spec: TaskSpec, learner: str, seed: int) -> Figures:
+def measured(task: str, learner: str, seed: int) -> Figures:
     """Learn, and keep the figures."""
     began = time.process_time()
 
@@ -125,16 +120,16 @@ def measured(name: str, spec: TaskSpec, learner: str, seed: int) -> Figures:
         if time.process_time() - began > SECONDS:
             raise _TooLongError
 
-    configuration = configured(spec, learner, seed)
+    configuration = configured(spec_named(task), learner, seed)
     warm(configuration)
     began = time.process_time()
     try:
         summary = learn_configured(configuration, watch=stop_late).summary
     except _TooLongError:
-        return not_finished(name, learner, seed)
+        return Figures(task, learner, seed, 0, math.nan, 0, BUDGET, 0, SECONDS)
     solved = summary["solved"] and summary["environment_steps"] <= BUDGET
     return Figures(
-        name,
+        task,
         learner,
         seed,
         int(solved),
@@ -144,11 +139,6 @@ def measured(name: str, spec: TaskSpec, learner: str, seed: int) -> Figures:
         summary["failed_confirmation_steps"],
         round(time.process_time() - began, 2),
     )
-
-
-def not_finished(name: str, learner: str, seed: int) -> Figures:
-    """The figures of a run that takes too long."""
-    return Figures(name, learner, seed, 0, math.nan, 0, BUDGET, 0, SECONDS)
 
 
 def table(lines: list[Figures]) -> str:
@@ -179,35 +169,18 @@ def _solved_and_steps(runs: list[Figures]) -> tuple[int, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seeds", default=HELD_OUT, help="FIRST-LAST")
-    parser.add_argument("--data", type=Path, default=Path("docs/default-learner.csv"))
+    parser = rows.options(__doc__, "default-learner", HELD_OUT)
+    parser.set_defaults(table=Path("docs/default-learner.csv"))
     parser.add_argument("--only", default="", help="a part of the names of the tasks")
     asked = parser.parse_args()
-    seeds = parse_seeds(asked.seeds)
-    known = {line[:3]: line for line in rows.read(asked.data, Figures)}
-    for name in (name for name in TASKS if asked.only in name):
-        spec = spec_named(name)
-        for learner in learners_for(spec):
-            late = 0
-            for seed in seeds:
-                if (name, learner, seed) in known:
-                    continue
-                try:
-                    slow = late >= MOST_LATE
-                    line = (not_finished if slow else partial(measured, spec=spec))(
-                        name, learner=learner, seed=seed
-                    )
-                except DistinguoError as error:
-                    print(f"{name}, {learner}: {error}", file=sys.stderr)
-                    break
-                late += math.isnan(line.score)
-                known[line[:3]] = line
-                rows.append(asked.data, [line], Figures._fields)
-                print(*line, sep="\t", flush=True)
-    print(table([line for line in known.values() if line.seed in seeds]))
+    keys = [
+        (name, learner, seed)
+        for name in TASKS
+        if asked.only in name
+        for learner in learners_for(spec_named(name))
+        for seed in asked.seeds
+    ]
+    print(table(rows.measured(asked.table, Figures, measured, keys)))
 
 
 if __name__ == "__main__":

@@ -6,19 +6,19 @@
 
 A row of ``distilled.csv`` is one distillation: the prototypes after the fit alone and in the end, the mean return
 of a hundred trials that begin from seeds which no distillation uses, its steps and its time. The runs are kept
-beside it. ``--table`` prints the medians and ranges over the seeds, as docs/distil.md has them.
+beside it; rows that it has are not made again. ``--table`` prints the medians and ranges over the
+seeds, as docs/distil.md has them.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import time
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -27,6 +27,7 @@ from benchmarks import rows
 import distinguo as dg
 from distinguo.distillation.distil import HOLDING
 from distinguo.distillation.teachers import load_zip
+from distinguo.engines.engine import Engine
 from distinguo.runs.seeds import seeds as read_seeds
 from distinguo.tasks.gym.registration import PUCK_ID
 from distinguo.tasks.spec import Hold
@@ -43,10 +44,28 @@ TEACHERS = {
     "MountainCarContinuous": ("MountainCarContinuous-v0", "sac", None),
     "puck": ("puck", DIAGONAL, None),
 }
-COLUMNS = (
-    *("name", "task", "teacher", "seed", "fitted", "prototypes", "actions", "kept", "score", "new_score"),
-    *("new_error", "teacher_score", "agreement", "environment_steps", "seconds", "cores", "dial"),
-)
+
+
+class Row(NamedTuple):
+    """One distillation."""
+
+    name: str
+    task: str
+    teacher: str
+    seed: int
+    fitted: str  #: the prototypes after the fit alone, if it keeps the return
+    prototypes: int
+    actions: int
+    kept: bool
+    score: float
+    new_score: float
+    new_error: float
+    teacher_score: float
+    agreement: float
+    environment_steps: int
+    seconds: float
+    cores: int
+    dial: str
 
 
 def main() -> None:
@@ -63,30 +82,32 @@ def main() -> None:
     if asked.table:
         print(table(asked.table))
         return
-    asked.out.mkdir(parents=True, exist_ok=True)
-    for name in asked.names or TEACHERS:
-        for seed in read_seeds(asked.seeds):
-            add_row(asked.out, one(name, seed, asked.teachers, asked.out, asked.set))
+    folders = {"teachers": str(asked.teachers), "out": str(asked.out), "changes": asked.set}
+    told = {
+        (name, *TEACHERS[name][:2], seed): {"name": name, "seed": seed, **folders}
+        for name in asked.names or TEACHERS
+        for seed in read_seeds(asked.seeds)
+    }
+    one_by_one = Engine("processes", 1)  # a distillation runs its trials on all cores
+    rows.measured(asked.out / "distilled.csv", Row, one, told, one_by_one)
 
 
 def table(path: Path) -> str:
     """Return the rows of a file as a table: a line for each teacher, over its seeds."""
-    with path.open(newline="") as file:
-        known = list(csv.DictReader(file))
+    known = rows.read(path, Row)
     lines = [
         "| task, teacher | seeds that keep the return | after the fit, median | in the end, median (range) "
         "| mean return, median (lowest) | teacher | seconds, median (range) |",
         "|---|---|---|---|---|---|---|",
     ]
-    for name in dict.fromkeys(row["name"] for row in known):
-        own = [row for row in known if row["name"] == name]
-        sizes, fits, scores, seconds, teacher = (
-            np.array([float(row[key] or np.inf) for row in own])
-            for key in ("prototypes", "fitted", "new_score", "seconds", "teacher_score")
+    for name in dict.fromkeys(row.name for row in known):
+        own = [row for row in known if row.name == name]
+        sizes, scores, seconds, teacher = (
+            rows.column(own, key) for key in ("prototypes", "new_score", "seconds", "teacher_score")
         )
-        kept = sum(row["kept"] == "True" for row in own)
+        fits = [float(row.fitted or np.inf) for row in own]
         lines.append(
-            f"| {own[0]['task']}, {own[0]['teacher']} | {kept} of {len(own)} | {np.median(fits):g} "
+            f"| {own[0].task}, {own[0].teacher} | {sum(row.kept for row in own)} of {len(own)} | {np.median(fits):g} "
             f"| {np.median(sizes):g} ({sizes.min():g}-{sizes.max():g}) "
             f"| {np.median(scores):.1f} ({scores.min():.1f}) | {np.median(teacher):.1f} "
             f"| {np.median(seconds):.0f} ({seconds.min():.0f}-{seconds.max():.0f}) |"
@@ -94,47 +115,43 @@ def table(path: Path) -> str:
     return "\n".join(lines)
 
 
-def add_row(out: Path, row: dict[str, Any]) -> None:
-    rows.append(out / "distilled.csv", [[row[key] for key in COLUMNS]], COLUMNS)
-    print({key: row[key] for key in COLUMNS if key != "dial"}, flush=True)
-
-
-def one(name: str, seed: int, teachers: Path, out: Path, changes: list[str]) -> dict[str, Any]:
+def one(name: str, seed: int, teachers: str, out: str, changes: list[str]) -> Row:
     """Distil a teacher once, and judge the map."""
+    warnings.simplefilter("ignore", DeprecationWarning)
     from distinguo.cli.parse import changes as read_changes
 
     task, kind, keep = TEACHERS[name]
-    teacher = FORMULAS.get(kind) or load_zip(teachers / f"{task}-{kind}.zip")
+    teacher = FORMULAS.get(kind) or load_zip(Path(teachers) / f"{task}-{kind}.zip")
     began = time.perf_counter()
     small = dg.distil(
         dg.Policy(teacher, kind),
         task,
         seed=seed,
         keep=keep,
-        out=out / f"{name}-{seed}",
+        out=Path(out) / f"{name}-{seed}",
         settings=read_changes(changes),
     )
     took = time.perf_counter() - began
     returns = new_returns(small.run)
-    return {
-        "name": name,
-        "task": task,
-        "teacher": kind,
-        "seed": seed,
-        "fitted": small.fitted,
-        "prototypes": small.run.summary["prototypes"],
-        "actions": len(small.run.configuration.spec.actions),
-        "kept": small.kept,
-        "score": round(small.fidelity.map.mean, 2),
-        "new_score": round(float(returns.mean()), 2),
-        "new_error": round(float(returns.std(ddof=1) / np.sqrt(TRIALS)), 2),
-        "teacher_score": round(small.fidelity.teacher.mean, 2),
-        "agreement": round(small.fidelity.on_map, 3),
-        "environment_steps": small.run.summary["environment_steps"],
-        "seconds": round(took, 1),
-        "cores": os.cpu_count(),
-        "dial": ";".join(f"{one.size}:{one.mean:.1f}" for one in small.dial),
-    }
+    return Row(
+        name,
+        task,
+        kind,
+        seed,
+        str(small.fitted or ""),
+        small.run.summary["prototypes"],
+        len(small.run.configuration.spec.actions),
+        small.kept,
+        round(small.fidelity.map.mean, 2),
+        round(float(returns.mean()), 2),
+        round(float(returns.std(ddof=1) / np.sqrt(TRIALS)), 2),
+        round(small.fidelity.teacher.mean, 2),
+        round(small.fidelity.on_map, 3),
+        small.run.summary["environment_steps"],
+        round(took, 1),
+        os.cpu_count() or 1,
+        ";".join(f"{one.size}:{one.mean:.1f}" for one in small.dial),
+    )
 
 
 def land(seen: np.ndarray) -> int:
@@ -174,5 +191,4 @@ def new_returns(run: Any, first: int = FIRST, trials: int = TRIALS) -> np.ndarra
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore", DeprecationWarning)
     main()

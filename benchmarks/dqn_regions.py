@@ -1,6 +1,6 @@
 """How many environment steps does Stable-Baselines3's DQN need on CartPole-v1: raw observations against our regions.
 
-    python benchmarks/dqn_regions.py --representations 1 2 --runs 5
+    python -m benchmarks.dqn_regions --representations 1 2 --seeds 0-4
 
 In every run DQN learns once from raw observations and once from the one-hot regions of every representation, with
 the same seed and the same hyperparameters: those that the RL Zoo tuned for raw observations, with exploration over
@@ -11,13 +11,14 @@ learning a representation is given apart, and is not in these steps.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import gymnasium
 import torch
+from benchmarks import rows
 from stable_baselines3 import DQN
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.evaluation import evaluate_policy
@@ -66,64 +67,70 @@ def environment(representation: Any, seed: int) -> Any:
     return env if representation is None else RegionObservation(env, representation, one_hot=True)
 
 
-def steps_needed(
-    representation: Any, seed: int, options: argparse.Namespace
-) -> tuple[int | None, list[float]]:
-    """Return the training steps to the goal, or nothing, and the curve."""
-    changed = {"exploration_fraction": TUNED["exploration_fraction"] * SCHEDULE / options.cap}
-    model = DQN(
-        "MlpPolicy", environment(representation, seed), seed=seed, device="cpu", **{**TUNED, **changed}
-    )
-    watch = UntilGood(environment(representation, 10_000 + seed), options.every, options.episodes)
-    model.learn(options.cap, callback=watch)
+class Row(NamedTuple):
+    """A run of DQN."""
+
+    cap: int
+    every: int  #: training steps between two measurements
+    episodes: int  #: of a measurement
+    representation: int  #: the seed of the map; RAW for raw observations
+    seed: int
+    reached: bool
+    steps: int  #: the cap, if it did not reach the goal
+    best: float  #: mean return
+    seconds: float
+
+
+RAW = -1
+
+
+@cache
+def learned(seed: int) -> Any:
+    """The run whose regions DQN sees."""
+    return distinguo.learn(TASK, seed=seed, learner="economy")
+
+
+def measured(cap: int, every: int, episodes: int, representation: int, seed: int) -> Row:
+    """Train DQN to the goal, or the cap."""
+    torch.set_num_threads(1)
+    shown = None if representation == RAW else learned(representation).representation
+    changed = {"exploration_fraction": TUNED["exploration_fraction"] * SCHEDULE / cap}
+    began = time.perf_counter()
+    model = DQN("MlpPolicy", environment(shown, seed), seed=seed, device="cpu", **{**TUNED, **changed})
+    watch = UntilGood(environment(shown, 10_000 + seed), every, episodes)
+    model.learn(cap, callback=watch)
     reached = bool(watch.curve) and watch.curve[-1] >= GOAL
-    return (model.num_timesteps if reached else None), watch.curve
-
-
-def told(name: str, needed: int | None, curve: list[float], seconds: float) -> None:
-    steps = f"{needed:,}" if needed else f"not reached (best {max(curve, default=0):.0f})"
-    print(f"  {name}: {steps} ({seconds:.0f} s)", flush=True)
-
-
-def median(needed: list[int | None], cap: int) -> str:
-    """Return the median, in which a run that did not reach the goal counts as the cap."""
-    middle = statistics.median([cap if n is None else n for n in needed])
-    reached = sum(n is not None for n in needed)
-    return f"median {middle:,.0f} steps, {reached} of {len(needed)} reached {GOAL:.0f}"
+    steps, best = model.num_timesteps if reached else cap, max(watch.curve, default=0.0)
+    return Row(
+        *(cap, every, episodes, representation, seed, reached, steps, best, time.perf_counter() - began)
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = rows.options(__doc__, "dqn-regions", "0-4")
     parser.add_argument(
         "--representations", type=int, nargs="+", default=[1, 2], help="seeds to learn them with"
     )
-    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--cap", type=int, default=60_000)
     parser.add_argument("--every", type=int, default=1_000)
     parser.add_argument("--episodes", type=int, default=20)
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    inputs: dict[str, Any] = {"raw observations": None}
+    ways = [(options.cap, options.every, options.episodes, one) for one in (RAW, *options.representations)]
+    known = rows.measured(
+        options.table, Row, measured, [(*way, seed) for way in ways for seed in options.seeds]
+    )
     for seed in options.representations:
-        run = distinguo.learn(TASK, seed=seed, learner="economy")
-        name = f"regions of seed {seed}"
-        inputs[name] = run.representation
-        s = run.summary
+        s = learned(seed).summary
         print(
-            f"{name}: {s['regions']} regions, solved {s['solved']}, score {s['score']:.1f}, learned in "
-            f"{s['environment_steps']:,} steps + {s['confirmation_steps']:,} to confirm",
-            flush=True,
+            f"regions of seed {seed}: {s['regions']} regions, solved {s['solved']}, score {s['score']:.1f}, learned "
+            f"in {s['environment_steps']:,} steps + {s['confirmation_steps']:,} to confirm"
         )
-    needed: dict[str, list[int | None]] = {name: [] for name in inputs}
-    for seed in range(options.runs):
-        print(f"run {seed}", flush=True)
-        for name, representation in inputs.items():
-            began = time.perf_counter()
-            steps, curve = steps_needed(representation, seed, options)
-            needed[name].append(steps)
-            told(name, steps, curve, time.perf_counter() - began)
-    for name, steps in needed.items():
-        print(f"{name}: {median(steps, options.cap)}")
+    for way in ways:
+        own = [row for row in known if row[:4] == way]
+        name = "raw observations" if way[-1] == RAW else f"regions of seed {way[-1]}"
+        middle = statistics.median(row.steps for row in own)
+        reached = sum(row.reached for row in own)
+        print(f"{name}: median {middle:,.0f} steps, {reached} of {len(own)} reached {GOAL:.0f}")
 
 
 if __name__ == "__main__":

@@ -10,19 +10,16 @@ Every controller is tried again in 100 new trials, solved or not. LunarLander-v3
 
 from __future__ import annotations
 
-import argparse
 import time
+from itertools import product
 from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
+from benchmarks import rows
 
 import distinguo as dg
 from distinguo.cli.parse import changes as parse_changes
-from distinguo.engines.engine import Engine
-from distinguo.engines.jobs import Job
-from distinguo.processes import Failed
-from distinguo.runs.seeds import seeds as parse_seeds
 
 NEW = 100  #: trials that a controller is tried in again
 HELD_OUT = "95000-95009"
@@ -32,6 +29,10 @@ FIRST_NEW = 10**6  #: the seed of the first new trial, far from those of any run
 class Row(NamedTuple):
     """The figures of a run."""
 
+    task: str
+    learner: str
+    changes: str  #: of its settings
+    seed: int
     solved: bool
     anew: float
     prototypes: int
@@ -54,51 +55,34 @@ def tried_anew(task: str, run: Any) -> float:
     return float(np.mean(returns))
 
 
-def measured(task: str, learner: str, seed: int, changes: dict[str, Any]) -> Row:
+def measured(task: str, learner: str, changes: str, seed: int) -> Row:
     """Learn once."""
     began = time.perf_counter()
-    run = dg.learn(task, learner=learner, seed=seed, settings=changes)
+    run = dg.learn(task, learner=learner, seed=seed, settings=parse_changes(changes.split()))
     took, summary = time.perf_counter() - began, run.summary
     steps, confirmation = int(summary["environment_steps"]), int(summary["confirmation_steps"])
-    return Row(run.solved, tried_anew(task, run), int(summary["prototypes"]), steps, confirmation, took)
+    figures = (tried_anew(task, run), int(summary["prototypes"]), steps, confirmation, round(took, 1))
+    return Row(task, learner, changes, seed, run.solved, *figures)
 
 
 def main() -> None:
-    """Print a line for each run, and one for all of them."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    """Print a line for each run, and one for all of a learner on a task."""
+    parser = rows.options(__doc__, "evolution", HELD_OUT)
     parser.add_argument("tasks", nargs="*", default=["LunarLander-v3"])
     parser.add_argument("--learners", nargs="+", default=["evolution"])
-    parser.add_argument("--seeds", default=HELD_OUT, help="FIRST-LAST")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE")
-    options = parser.parse_args()
-    changes = parse_changes(options.set)
-    for task in options.tasks:
+    asked = parser.parse_args()
+    ways = list(product(asked.tasks, asked.learners, [" ".join(asked.set)]))
+    known = rows.measured(asked.table, Row, measured, [(*way, seed) for way in ways for seed in asked.seeds])
+    for task, learner, changes in ways:
+        own = [row for row in known if row[:3] == (task, learner, changes)]
         threshold = gymnasium.spec(task).reward_threshold or np.inf
-        for learner in options.learners:
-            rows = []
-            asked = {"task": task, "learner": learner, "changes": changes}
-            jobs = [Job(str(n), measured, {**asked, "seed": n}) for n in parse_seeds(options.seeds)]
-            for seed, found in Engine("processes").run(jobs):
-                if isinstance(found, Failed):
-                    raise SystemExit(f"{task} {learner} seed {seed}: {found.reason}")
-                rows.append(row := Row(*found))
-                answer = "solved" if row.solved else "not solved"
-                print(
-                    f"{task} {learner} seed {seed}: {answer}, {row.anew:.1f} on {NEW} "
-                    f"new trials, {row.prototypes} prototypes, {row.steps:,} steps and {row.confirmation:,} of "
-                    f"confirmation, {row.seconds:.0f} s",
-                    flush=True,
-                )
-            columns = [np.array(column) for column in zip(*rows, strict=True)]
-            print(
-                f"{task} {learner}: solved {columns[0].sum()} of {len(rows)}, at the threshold in {NEW} new trials "
-                f"{(columns[1] >= threshold).sum()}; prototypes {np.median(columns[2]):g} (at most "
-                f"{columns[2].max()}); steps {np.median(columns[3]):,.0f} (at most {columns[3].max():,}); "
-                f"confirmation {np.median(columns[4]):,.0f}",
-                flush=True,
-            )
+        solved, anew, prototypes, steps, confirmation = (rows.column(own, one) for one in Row._fields[4:9])
+        print(
+            f"{task} {learner}: solved {solved.sum()} of {len(own)}, at the threshold in {NEW} new trials "
+            f"{(anew >= threshold).sum()}; prototypes {np.median(prototypes):g} (at most {prototypes.max()}); steps "
+            f"{np.median(steps):,.0f} (at most {steps.max():,}); confirmation {np.median(confirmation):,.0f}"
+        )
 
 
 if __name__ == "__main__":

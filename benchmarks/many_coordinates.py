@@ -9,15 +9,15 @@ that of the medians to the same task with two coordinates, on the same seeds. ``
 
 from __future__ import annotations
 
-import argparse
 import resource
 import time
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks import rows
 
 import distinguo as dg
-from distinguo.runs.seeds import seeds as parse_seeds
 
 KINDS, GOALS, LEARNERS = "constant,noise,drift", "hold,return", "default,economy,probation"
 DEFAULT = "default"  #: the learner that is chosen
@@ -64,51 +64,62 @@ def integrator(kind: str, goal: str, more: int) -> Any:
     return declare(Integrator)()
 
 
-def row(
-    kind: str, goal: str, learner: str, more: int, seeds: range, changes: dict[str, Any]
-) -> tuple[int, float, int]:
-    """Return how many were solved, the median of the steps, and the most regions."""
-    asked, named = {**BRIEF, **changes}, None if learner == DEFAULT else learner
-    runs = [
-        dg.learn(integrator(kind, goal, more), seed=seed, learner=named, settings=asked).summary
-        for seed in seeds
-    ]
-    steps = float(np.median([run["environment_steps"] for run in runs]))
-    return sum(run["solved"] for run in runs), steps, max(run["regions"] for run in runs)
+class Row(NamedTuple):
+    """The figures of a run."""
+
+    goal: str
+    learner: str
+    others: str
+    coordinates: int
+    many: bool  #: whether the series is run that finds what matters
+    seed: int
+    solved: bool
+    steps: int
+    regions: int
+    seconds: float  #: of the processor
+    memory: int  #: MiB of the process, at most
+
+
+def measured(goal: str, learner: str, others: str, coordinates: int, many: bool, seed: int) -> Row:
+    """Learn once."""
+    began, named = time.process_time(), None if learner == DEFAULT else learner
+    changes = BRIEF | ({} if many else {"stage.many": 0})
+    task = integrator(others, goal, coordinates - 2)
+    run = dg.learn(task, seed=seed, learner=named, settings=changes).summary
+    room = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    figures = (run["solved"], run["environment_steps"], run["regions"], time.process_time() - began, room)
+    return Row(goal, learner, others, coordinates, many, seed, *figures)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seeds", default="100-109")
+    parser = rows.options(__doc__, "many-coordinates", "100-109")
     parser.add_argument("--coordinates", default="20")
     parser.add_argument("--kinds", default=KINDS)
     parser.add_argument("--goals", default=GOALS)
     parser.add_argument("--learners", default=LEARNERS)
     parser.add_argument("--without", action="store_true")
     options = parser.parse_args()
-    seeds, changes = parse_seeds(options.seeds), {"stage.many": 0} if options.without else {}
+    counts = [int(count) for count in options.coordinates.split(",")]
+    others = [("none", 2), *product(options.kinds.split(","), counts)]
+    ways = list(product(options.goals.split(","), options.learners.split(",")))
+    keys = [(*way, *other, not options.without, n) for way in ways for other in others for n in options.seeds]
+    known = rows.measured(options.table, Row, measured, keys)
     print(
         "| goal | learner | others | coordinates | solved | steps, median | ratio | regions at most | CPU s | MiB |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
-    for goal in options.goals.split(","):
-        for learner in options.learners.split(","):
-            few = 0.0
-            for kind, count in [
-                ("none", 2),
-                *((k, int(c)) for k in options.kinds.split(",") for c in options.coordinates.split(",")),
-            ]:
-                began = time.process_time()
-                solved, steps, regions = row(kind, goal, learner, count - 2, seeds, changes)
-                few = few or steps
-                room = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-                print(
-                    f"| {goal} | `{learner}` | {kind} | {count} | {solved} of {len(seeds)} | {steps:,.0f} | "
-                    f"{steps / few:.2f} | {regions} | {time.process_time() - began:.0f} | {room:,} |",
-                    flush=True,
-                )
+    for way in ways:
+        few = 0.0
+        for other in others:
+            own = [row for row in known if row[:4] == (*way, *other)]
+            steps = float(np.median(rows.column(own, "steps")))
+            few = few or steps
+            regions, room = (rows.column(own, name).max() for name in ("regions", "memory"))
+            seconds = rows.column(own, "seconds").sum()
+            print(
+                f"| {way[0]} | `{way[1]}` | {other[0]} | {other[1]} | {sum(row.solved for row in own)} of {len(own)} "
+                f"| {steps:,.0f} | {steps / few:.2f} | {regions} | {seconds:.0f} | {room:,} |"
+            )
 
 
 if __name__ == "__main__":

@@ -14,13 +14,13 @@ known; what is there is not run again.
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from benchmarks import rows
 
 import distinguo as dg
 from distinguo.runs.logged import tried
@@ -79,48 +79,22 @@ def measured(task: str, named: bool, learner: str, seed: int) -> Row:
     )
 
 
-def known_rows() -> dict[tuple[str, ...], dict[str, str]]:
-    """The rows so far, by what was measured."""
-    if not CSV.exists():
-        return {}
-    with CSV.open(newline="") as file:
-        return {
-            tuple(row[key] for key in ("task", "named", "learner", "seed")): row
-            for row in csv.DictReader(file)
-        }
-
-
-def keep(row: Row) -> None:
-    """Append a row."""
-    first = not CSV.exists()
-    with CSV.open("a", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if first:
-            writer.writerow(Row._fields)
-        writer.writerow(row)
-
-
 def table() -> str:
     """The table of the page."""
-    rows = list(known_rows().values())
     lines = [
         "| task | named | learner | logs | solved | median score | prototypes | steps in the model | seconds |"
     ]
     lines.append("|---|---|---|---|---|---|---|---|---|")
-    kinds = dict.fromkeys((row["task"], row["named"], row["learner"]) for row in rows)
-    for task, named, learner in sorted(
-        kinds, key=lambda kind: (kind[2] != "probation", kind[0], kind[1] != "True")
-    ):
-        own = [row for row in rows if (row["task"], row["named"], row["learner"]) == (task, named, learner)]
-        solved = sum(row["solved"] == "True" for row in own)
-        middle = {
-            name: float(np.median([float(row[name]) for row in own]))
-            for name in ("score", "prototypes", "model_steps", "seconds")
-        }
-        told = "yes" if named == "True" else "no"
+    kinds: dict[tuple[bool, str, bool], list[Row]] = {}
+    for row in rows.read(CSV, Row):
+        kinds.setdefault((row.learner != DEFAULT_OF_LOGS, row.task, not row.named), []).append(row)
+    for _, own in sorted(kinds.items()):
+        score, prototypes, steps, seconds = (
+            np.median(rows.column(own, name)) for name in ("score", "prototypes", "model_steps", "seconds")
+        )
         lines.append(
-            f"| {task} | {told} | `{learner}` | {len(own)} | {solved} | {middle['score']:,.0f} | "
-            f"{middle['prototypes']:g} | {middle['model_steps']:,.0f} | {middle['seconds']:.0f} |"
+            f"| {own[0].task} | {'yes' if own[0].named else 'no'} | `{own[0].learner}` | {len(own)} "
+            f"| {sum(row.solved for row in own)} | {score:,.0f} | {prototypes:g} | {steps:,.0f} | {seconds:.0f} |"
         )
     return "\n".join(lines)
 
@@ -144,15 +118,11 @@ def main() -> None:
     parser.add_argument("--draw", action="store_true")
     given = parser.parse_args()
     if not given.draw:
-        ways = product(
-            (True,) if given.named else (True, False), parse_seeds(given.seeds), given.tasks or TASKS
+        learners = [DEFAULT_OF_LOGS if one == DEFAULT else one for one in given.learners]
+        named = (True,) if given.named else (True, False)
+        rows.measured(
+            CSV, Row, measured, product(given.tasks or TASKS, named, learners, parse_seeds(given.seeds))
         )
-        for (named, seed, task), learner in product(ways, given.learners):
-            used = DEFAULT_OF_LOGS if learner == DEFAULT else learner
-            if (task, str(named), used, str(seed)) not in known_rows():
-                row = measured(task, named, learner, seed)
-                keep(row)
-                print(*row, flush=True)
     draw()
 
 

@@ -5,19 +5,18 @@ verify`` does. Times are those of the processor: other work on the machine does 
 function of ``ROWS`` that takes a seed.
 
     python -m benchmarks.proofs
-    python -m benchmarks.proofs --rows swing-up,cart-pole --seeds 2
+    python -m benchmarks.proofs --rows swing-up,cart-pole --seeds 0-1
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from benchmarks import plants
+from benchmarks import plants, rows
 
 import distinguo as dg
 from distinguo.evaluation.simulate import evaluate
@@ -28,22 +27,23 @@ from distinguo.proof.number.program import NotProvableError, program_of, start_b
 from distinguo.proof.question import Request
 from distinguo.proof.verify import question_about
 
-SEEDS = 10
 TRIALS, CORNERS = 20_000, 64  #: simulated trials from anywhere in the starts, and from corners of these
 
 
 class Line(NamedTuple):
     """What was proven of one controller."""
 
+    row: str
+    seed: int
     solved: bool  #: by its own account
     proven: float  #: share of the starts
     bound: str  #: what holds for all starts
     proving: float  #: seconds
     checking: float
-    note: str = ""
+    note: str
 
 
-def _return(task: Any, seed: int, by_hand: bool = False) -> Line:
+def _return(task: Any, seed: int, by_hand: bool = False) -> tuple[Any, ...]:
     """What a learned controller returns, or when it arrives, from all starts."""
     run = dg.learn(task, seed=seed, out=None)
     spec = run.configuration.spec
@@ -53,7 +53,7 @@ def _return(task: Any, seed: int, by_hand: bool = False) -> Line:
     try:
         finding = ask(Request(spec, run.controller, seed))
     except NotProvableError as error:
-        return Line(run.solved, 0.0, "none", time.process_time() - begun, 0.0, str(error))
+        return run.solved, 0.0, "none", time.process_time() - begun, 0.0, str(error)
     proving = time.process_time() - begun
     begun = time.process_time()
     if finding.certificate is not None:
@@ -63,12 +63,11 @@ def _return(task: Any, seed: int, by_hand: bool = False) -> Line:
     failure = answer.details["failure"]
     note = "" if failure is None else f"a trial from {failure['start']} fails"
     bound = answer.details["mean_return_at_least"]
-    return Line(
-        run.solved, answer.share, "none" if bound is None else f"mean {bound:.1f}", proving, checking, note
-    )
+    told = "none" if bound is None else f"mean {bound:.1f}"
+    return run.solved, float(answer.share), told, proving, checking, note
 
 
-def _lasts(name: str, seed: int) -> Line:
+def _lasts(name: str, seed: int) -> tuple[Any, ...]:
     """Whether trials of a learned controller last from all starts, and how many simulated trials do not."""
     run = dg.learn(name, seed=seed, out=None)
     spec = run.configuration.spec
@@ -82,13 +81,13 @@ def _lasts(name: str, seed: int) -> Line:
     proving = time.process_time() - begun
     begun = time.process_time()
     if finding.certificate is None or finding.tube is None:
-        return Line(run.solved, 0.0, "none", proving, 0.0, f"{note}; {finding.obstacle}")
+        return run.solved, 0.0, "none", proving, 0.0, f"{note}; {finding.obstacle}"
     check(finding.certificate)
     bound = "for ever" if finding.tube.closes else f"{finding.tube.steps} steps"
-    return Line(run.solved, 1.0, bound, proving, time.process_time() - begun, note)
+    return run.solved, 1.0, bound, proving, time.process_time() - begun, note
 
 
-ROWS: dict[str, Callable[[int], Line]] = {
+ROWS: dict[str, Callable[[int], tuple[Any, ...]]] = {
     "mountain-car": partial(_return, "MountainCar-v0"),
     "mountain-car-by-hand": partial(_return, "MountainCar-v0", by_hand=True),
     "swing-up": partial(_return, plants.SwingUp()),
@@ -98,22 +97,24 @@ ROWS: dict[str, Callable[[int], Line]] = {
 }
 
 
+def measured(row: str, seed: int) -> Line:
+    """A line of the table."""
+    return Line(row, seed, *ROWS[row](seed))
+
+
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = rows.options(__doc__, "proofs", "0-9")
     parser.add_argument("--rows", default=",".join(ROWS))
-    parser.add_argument("--seeds", type=int, default=SEEDS)
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
     asked = parser.parse_args()
+    keys = [(name, seed) for name in asked.rows.split(",") for seed in asked.seeds]
+    known = rows.measured(asked.table, Line, measured, keys)
     print(f"{'row':22} seed  solved  proven   bound          proof s  check s")
-    for name in asked.rows.split(","):
-        for seed in range(asked.first, asked.first + asked.seeds):
-            line = ROWS[name](seed)
-            print(
-                f"{name:22} {seed:4}  {line.solved!s:6}  {line.proven:7.2%}  {line.bound:13}  {line.proving:7.2f}  "
-                f"{line.checking:7.2f}  {line.note}",
-                flush=True,
-            )
+    for line in known:
+        print(
+            f"{line.row:22} {line.seed:4}  {line.solved!s:6}  {line.proven:7.2%}  {line.bound:13}  "
+            f"{line.proving:7.2f}  {line.checking:7.2f}  {line.note}"
+        )
 
 
 if __name__ == "__main__":

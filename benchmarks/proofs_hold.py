@@ -5,18 +5,17 @@ proven, as ``distinguo verify`` does. Shares are of sampled states that survive 
 states within the limits; seconds are of the processor.
 
     python -m benchmarks.proofs_hold
-    python -m benchmarks.proofs_hold --seeds 1 --steps 10000000
+    python -m benchmarks.proofs_hold --seeds 710000 --steps 10000000
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 from typing import Any, NamedTuple
 
 import numpy as np
-from benchmarks import plants
+from benchmarks import plants, rows
 
 import distinguo as dg
 from distinguo.controller import Controller
@@ -27,7 +26,7 @@ from distinguo.proof.declared.question import ProgramFinding, ask_program
 from distinguo.proof.question import Request
 from distinguo.tasks.catalog import spec_of
 
-FIRST_SEED, SEEDS, SAMPLES, SURVIVED = 710_000, 3, 5_000, 1_000
+FIRST_SEED, SAMPLES, SURVIVED = 710_000, 5_000, 1_000
 
 
 @dg.task(states=("x", "v"), actions=("left", "off", "right"), low=(-1, -2), high=(1, 2), units=("m", "m/s"))
@@ -277,39 +276,67 @@ def failures(row: Row, one: Measured, controller: Controller, steps: int) -> tup
     )
 
 
+class Line(NamedTuple):
+    """A line of the table."""
+
+    plant: str
+    learner: str  #: "" for the task's own
+    steps: int  #: that are simulated at least
+    seed: int
+    learned: float  #: seconds
+    proven: bool  #: from all starts
+    prototypes: int
+    proofs: int
+    of_survivors: float
+    of_box: float
+    of_provable: float
+    cells: int
+    longest: int  #: steps
+    proving: float
+    checking: float
+    simulated: int
+    failures: int
+
+
+def line_of(plant: str, learner: str, steps: int, seed: int) -> Line:
+    """Learn, prove and simulate."""
+    row = next(row for row in ROWS if row.name == plant)
+    found = learned(row, seed, learner or None)
+    one = measured(row, found.controller, seed)
+    attempt, provable = one.finding.attempt, one.finding.answer(True).details["share_of_provable"]
+    return Line(
+        *(plant, learner, steps, seed, found.seconds, bool(found.summary["proven"])),
+        *(found.summary["prototypes"], found.summary.get("proofs", 0)),
+        *(one.of_survivors, one.of_box, float(provable), int(attempt.alive.sum()), attempt.steps),
+        *(one.proving, one.checking),
+        *(failures(row, one, found.controller, steps) if steps else (0, 0)),
+    )
+
+
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=SEEDS)
-    parser.add_argument("--first", type=int, default=FIRST_SEED, help="the first seed")
-    parser.add_argument("--learner", help="by default the task's own")
-    parser.add_argument("--plants", default="", help="names, with commas between them; all if empty")
+    parser = rows.options(__doc__, "proofs-hold", f"{FIRST_SEED}-{FIRST_SEED + 2}")
+    parser.add_argument("--learner", default="", help="by default the task's own")
+    names = ",".join(row.name for row in ROWS)
+    parser.add_argument("--plants", default=names, help="names, with commas between them; by default all")
     parser.add_argument(
         "--steps", type=int, default=0, help="simulated from certified states of each controller"
     )
     asked = parser.parse_args()
+    plants = asked.plants.split(",")
+    keys = [(plant, asked.learner, asked.steps, seed) for plant in plants for seed in asked.seeds]
+    known = rows.measured(asked.table, Line, line_of, keys)
     print(
         "plant                 seed  learned s  proven  prototypes  proofs  of survivors  of the box  of provable"
         "       cells  steps  proving s  checking s  failures"
     )
-    for row in ROWS:
-        if asked.plants and row.name not in asked.plants.split(","):
-            continue
-        for seed in range(asked.first, asked.first + asked.seeds):
-            found = learned(row, seed, asked.learner)
-            one = measured(row, found.controller, seed)
-            attempt, provable = one.finding.attempt, one.finding.answer(True).details["share_of_provable"]
-            line = (
-                f"{row.name:20}{seed:6}  {found.seconds:9.1f}  "
-                f"{'all' if found.summary['proven'] else 'no':6}  {found.summary['prototypes']:10}  "
-                f"{found.summary.get('proofs', 0):6}  {one.of_survivors:12.2%}  {one.of_box:10.2%}"
-                f"  {provable:11.2%}  {attempt.alive.sum():10,}  {attempt.steps:5}"
-                f"  {one.proving:9.2f}  {one.checking:10.2f}"
-            )
-            if asked.steps:
-                steps, failed = failures(row, one, found.controller, asked.steps)
-                line += f"  {failed} of {steps:,} steps"
-            print(line, flush=True)
+    for line in known:
+        print(
+            f"{line.plant:20}{line.seed:6}  {line.learned:9.1f}  {'all' if line.proven else 'no':6}  "
+            f"{line.prototypes:10}  {line.proofs:6}  {line.of_survivors:12.2%}  {line.of_box:10.2%}"
+            f"  {line.of_provable:11.2%}  {line.cells:10,}  {line.longest:5}"
+            f"  {line.proving:9.2f}  {line.checking:10.2f}  {line.failures} of {line.simulated:,} steps"
+        )
 
 
 if __name__ == "__main__":

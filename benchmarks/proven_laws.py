@@ -1,6 +1,6 @@
 """How many laws are proven as they are learned: eight plants with a continuous force, several seeds each.
 
-    python -m benchmarks.proven_laws [--seeds 3]
+    python -m benchmarks.proven_laws [--seeds 0-2]
 
 Prints a line for every run: the plant, the seed, whether it is solved and proven, the share of all states that is
 proven, and the seconds. The plants are carts with walls and pendulums that should not fall.
@@ -8,10 +8,11 @@ proven, and the seconds. The plants are carts with walls and pendulums that shou
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 from typing import Any, NamedTuple
+
+from benchmarks import rows
 
 import distinguo as dg
 
@@ -64,20 +65,33 @@ PLANTS = (
 )
 
 
+class Row(NamedTuple):
+    """What came of a run."""
+
+    plant: int
+    seed: int
+    solved: bool
+    proven: bool
+    states: float  #: the share of all that is proven
+    seconds: float  #: of the processor
+
+
+def measured(plant: int, seed: int) -> Row:
+    """Learn a law until it is proven."""
+    begun = time.process_time()
+    known = dg.learn(PLANTS[plant], prove=True, seed=seed).summary
+    took = time.process_time() - begun
+    return Row(plant, seed, known["solved"], bool(known["proven"]), float(known["proven_states"]), took)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seeds", type=int, default=3)
-    proven = runs = 0
-    for plant in PLANTS:
-        for seed in range(parser.parse_args().seeds):
-            begun = time.monotonic()
-            known = dg.learn(plant, prove=True, seed=seed).summary
-            proven, runs = proven + bool(known["proven"]), runs + 1
-            words = f"solved {known['solved']}  proven {known['proven']}  of all states {known['proven_states']:.1%}"
-            print(f"{plant}  seed {seed}  {words}  {time.monotonic() - begun:.0f} s", flush=True)
-    print(f"{proven} of {runs} proven")
+    options = rows.options(__doc__, "proven-laws", "0-2").parse_args()
+    keys = [(plant, seed) for plant in range(len(PLANTS)) for seed in options.seeds]
+    known = rows.measured(options.table, Row, measured, keys)
+    for row in known:
+        words = f"solved {row.solved}  proven {row.proven}  of all states {row.states:.1%}"
+        print(f"{PLANTS[row.plant]}  seed {row.seed}  {words}  {row.seconds:.0f} s")
+    print(f"{sum(row.proven for row in known)} of {len(known)} proven")
 
 
 if __name__ == "__main__":

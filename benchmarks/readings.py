@@ -1,7 +1,7 @@
 """Measure what each reading of the paper does: the tables of docs/readings.md.
 
-    python benchmarks/readings.py --preset fast --seeds 1000-1099
-    python benchmarks/readings.py --preset paper --seeds 1000-1099
+    python -m benchmarks.readings --preset fast --seeds 1000-1099
+    python -m benchmarks.readings --preset paper --seeds 1000-1099
 
 Every row changes one setting, or a few, of a preset. "Carries over" is the share of the maps learned from scratch on
 which a fresh Q-learner (discount 0.99, else as in settings.py) reaches a median of 50 trials of 100,000 steps
@@ -10,92 +10,91 @@ after 50,000 training steps. Steps are those of ``summarise``: trials and mini-t
 
 from __future__ import annotations
 
-import argparse
+from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks import rows
 
 from distinguo.controller import Controller
 from distinguo.controls import PAPER_SEEDS
-from distinguo.engines.engine import Engine
-from distinguo.engines.jobs import Job
 from distinguo.evaluation.simulate import follow
 from distinguo.evaluation.training import fresh_training, train
 from distinguo.presets import FAST, PAPER
 from distinguo.runs.configuration import configure
-from distinguo.runs.many import learn_many
+from distinguo.runs.learn import learn_configured
 from distinguo.runs.run import Run
 from distinguo.settings import TesterSettings
 
-FAST_ROWS: list[tuple[str, dict[str, object]]] = [
-    ("the preset", {}),
-    ("gamma 0.95", {"gamma": 0.95}),
-    ("gamma 0.98", {"gamma": 0.98}),
-    ("gamma 0.995", {"gamma": 0.995}),
-    ("epsilon 0.05", {"epsilon": 0.05}),
-    ("epsilon 0.2", {"epsilon": 0.2}),
-    ("delta 0.01 (ties)", {"delta": 0.01}),
-    ("delta = epsilon (one delta everywhere)", {"delta": 0.1}),
-    ("alpha 0.02", {"alpha": 0.02}),
-    ("alpha 0.2", {"alpha": 0.2}),
-    ("ENOUGH_SAMPLES 1", {"enough_samples": 1}),
-    ("ENOUGH_SAMPLES 10", {"enough_samples": 10}),
-    ("MAX_STEPS 1", {"max_steps": 1}),
-    ("MAX_STEPS 20", {"max_steps": 20}),
-    ("MAX_STEPS 100", {"max_steps": 100}),
-    ("no coin", {"coin": 0.0}),
-    ("coin 0.01", {"coin": 0.01}),
-    ("coin 0.1", {"coin": 0.1}),
-    ("1 % random actions", {"explore": 0.01}),
-    ("FE_TIMER: every 2nd trial", {"fe_interval": 2}),
-    ("FE_TIMER: every 3rd trial", {"fe_interval": 3}),
-    ("FE_TIMER: every 2nd popped state", {"fe_interval": 2, "fe_counts_trials": False}),
-    ("every 2nd trial, coin 0.1", {"fe_interval": 2, "coin": 0.1}),
-    ("every 2nd trial, coin 0.1, epsilon 0.02", {"fe_interval": 2, "coin": 0.1, "epsilon": 0.02}),
-    ("every 2nd trial, coin 0.1, delta = epsilon", {"fe_interval": 2, "coin": 0.1, "delta": 0.1}),
-    ("no consolidation", {"merge_interval": 0}),
-    ("MERGE_TIMER 1", {"merge_interval": 1}),
-    ("MERGE_TIMER 50", {"merge_interval": 50}),
-    ("consolidation, youngest first", {"merge_into_youngest": True}),
-    ("a split leaves no reliability", {"reduced_updates": 0}),
-    ("a split leaves 2 updates", {"reduced_updates": 2}),
-    ("a new prototype has 1 update", {"new_updates": 1}),
-    ("a new prototype has 3 updates", {"new_updates": 3}),
-    ("a new region is not yet investigated", {"new_investigated": False}),
-    ("bootstrap by gamma^steps", {"discount_steps": True}),
-    ("terminal states reliable in Figure 3", {"terminal_reliable": True}),
-    ("surprise by one action value", {"surprise_by_transition": True}),
-    ("surprise only by reliable regions", {"surprise_reliable": True}),
-    ("merged regions reviewed at MERGE_TIMER", {"review_merged": True}),
-    ("MIN_UPDATES 1", {"min_updates": 1}),
-]
-PAPER_ROWS: list[tuple[str, dict[str, object]]] = [
-    ("the preset", {}),
-    ("gamma 0.8", {"gamma": 0.8}),
-    ("gamma 0.95", {"gamma": 0.95}),
-    ("gamma 0.99", {"gamma": 0.99}),
-    ("epsilon = delta = 0.002", {"epsilon": 0.002, "delta": 0.002}),
-    ("epsilon = delta = 0.01", {"epsilon": 0.01, "delta": 0.01}),
-    ("epsilon = delta = 0.1", {"epsilon": 0.1, "delta": 0.1}),
-    ("delta 0", {"delta": 0.0}),
-    ("alpha 0.0001", {"alpha": 0.0001}),
-    ("alpha 0.01", {"alpha": 0.01}),
-    ("ENOUGH_SAMPLES 3", {"enough_samples": 3}),
-    ("MAX_STEPS 5", {"max_steps": 5}),
-    ("no coin", {"coin": 0.0}),
-    ("coin 0.1", {"coin": 0.1}),
-    ("FE_TIMER: every 10th trial", {"fe_interval": 10}),
-    ("FE_TIMER: every 50th trial", {"fe_interval": 50}),
-    ("no consolidation", {"merge_interval": 0}),
-    ("a split leaves no reliability", {"reduced_updates": 0}),
-    ("a split leaves 2 updates", {"reduced_updates": 2}),
-    ("a split leaves 3 updates", {"reduced_updates": 3}),
-    ("a new prototype has 1 update", {"new_updates": 1}),
-    ("a new region is not yet investigated", {"new_investigated": False}),
-    ("terminal states as Figure 3 has them", {"terminal_reliable": False}),
-    ("surprise by Definition 8", {"surprise_by_transition": False}),
-    ("surprise only by reliable regions", {"surprise_reliable": True}),
-    ("merged regions reviewed at MERGE_TIMER", {"review_merged": True}),
-]
+FAST_ROWS: dict[str, dict[str, object]] = {
+    "the preset": {},
+    "gamma 0.95": {"gamma": 0.95},
+    "gamma 0.98": {"gamma": 0.98},
+    "gamma 0.995": {"gamma": 0.995},
+    "epsilon 0.05": {"epsilon": 0.05},
+    "epsilon 0.2": {"epsilon": 0.2},
+    "delta 0.01 (ties)": {"delta": 0.01},
+    "delta = epsilon (one delta everywhere)": {"delta": 0.1},
+    "alpha 0.02": {"alpha": 0.02},
+    "alpha 0.2": {"alpha": 0.2},
+    "ENOUGH_SAMPLES 1": {"enough_samples": 1},
+    "ENOUGH_SAMPLES 10": {"enough_samples": 10},
+    "MAX_STEPS 1": {"max_steps": 1},
+    "MAX_STEPS 20": {"max_steps": 20},
+    "MAX_STEPS 100": {"max_steps": 100},
+    "no coin": {"coin": 0.0},
+    "coin 0.01": {"coin": 0.01},
+    "coin 0.1": {"coin": 0.1},
+    "1 % random actions": {"explore": 0.01},
+    "FE_TIMER: every 2nd trial": {"fe_interval": 2},
+    "FE_TIMER: every 3rd trial": {"fe_interval": 3},
+    "FE_TIMER: every 2nd popped state": {"fe_interval": 2, "fe_counts_trials": False},
+    "every 2nd trial, coin 0.1": {"fe_interval": 2, "coin": 0.1},
+    "every 2nd trial, coin 0.1, epsilon 0.02": {"fe_interval": 2, "coin": 0.1, "epsilon": 0.02},
+    "every 2nd trial, coin 0.1, delta = epsilon": {"fe_interval": 2, "coin": 0.1, "delta": 0.1},
+    "no consolidation": {"merge_interval": 0},
+    "MERGE_TIMER 1": {"merge_interval": 1},
+    "MERGE_TIMER 50": {"merge_interval": 50},
+    "consolidation, youngest first": {"merge_into_youngest": True},
+    "a split leaves no reliability": {"reduced_updates": 0},
+    "a split leaves 2 updates": {"reduced_updates": 2},
+    "a new prototype has 1 update": {"new_updates": 1},
+    "a new prototype has 3 updates": {"new_updates": 3},
+    "a new region is not yet investigated": {"new_investigated": False},
+    "bootstrap by gamma^steps": {"discount_steps": True},
+    "terminal states reliable in Figure 3": {"terminal_reliable": True},
+    "surprise by one action value": {"surprise_by_transition": True},
+    "surprise only by reliable regions": {"surprise_reliable": True},
+    "merged regions reviewed at MERGE_TIMER": {"review_merged": True},
+    "MIN_UPDATES 1": {"min_updates": 1},
+}
+PAPER_ROWS: dict[str, dict[str, object]] = {
+    "the preset": {},
+    "gamma 0.8": {"gamma": 0.8},
+    "gamma 0.95": {"gamma": 0.95},
+    "gamma 0.99": {"gamma": 0.99},
+    "epsilon = delta = 0.002": {"epsilon": 0.002, "delta": 0.002},
+    "epsilon = delta = 0.01": {"epsilon": 0.01, "delta": 0.01},
+    "epsilon = delta = 0.1": {"epsilon": 0.1, "delta": 0.1},
+    "delta 0": {"delta": 0.0},
+    "alpha 0.0001": {"alpha": 0.0001},
+    "alpha 0.01": {"alpha": 0.01},
+    "ENOUGH_SAMPLES 3": {"enough_samples": 3},
+    "MAX_STEPS 5": {"max_steps": 5},
+    "no coin": {"coin": 0.0},
+    "coin 0.1": {"coin": 0.1},
+    "FE_TIMER: every 10th trial": {"fe_interval": 10},
+    "FE_TIMER: every 50th trial": {"fe_interval": 50},
+    "no consolidation": {"merge_interval": 0},
+    "a split leaves no reliability": {"reduced_updates": 0},
+    "a split leaves 2 updates": {"reduced_updates": 2},
+    "a split leaves 3 updates": {"reduced_updates": 3},
+    "a new prototype has 1 update": {"new_updates": 1},
+    "a new region is not yet investigated": {"new_investigated": False},
+    "terminal states as Figure 3 has them": {"terminal_reliable": False},
+    "surprise by Definition 8": {"surprise_by_transition": False},
+    "surprise only by reliable regions": {"surprise_reliable": True},
+    "merged regions reviewed at MERGE_TIMER": {"review_merged": True},
+}
 ROWS = {FAST: FAST_ROWS, PAPER: PAPER_ROWS}
 
 
@@ -115,46 +114,60 @@ def carries_over(run: Run, settings: TesterSettings, cap: int = 100_000) -> bool
     return bool(np.median(lengths) >= cap)
 
 
-def measure(preset: str, changes: dict[str, object], seeds: range) -> str:
-    """Return one row of the table, without its name."""
-    named = {f"learner.{key}": value for key, value in changes.items()}
-    scratch = [configure("puck", seed=n, preset_name=preset, changes=named) for n in seeds]
-    seeded = [
-        configure("puck", seed=n, preset_name=preset, changes=named, prototypes=PAPER_SEEDS) for n in seeds
-    ]
-    runs, two = learn_many(scratch), learn_many(seeded)
-    fresh = TesterSettings(gamma=0.99)
-    transfer = Engine().all(
-        [Job(f"map {n}", carries_over, {"run": run, "settings": fresh}) for n, run in enumerate(runs)]
+class Row(NamedTuple):
+    """A map learned from scratch and, from ``two`` on, one from the paper's two seed points."""
+
+    preset: str
+    change: str
+    seed: int
+    solved: bool
+    regions: int
+    trials: int
+    steps: int
+    carries: bool  #: whether a fresh learner balances on the first map
+    two_solved: bool
+    two_regions: int
+    two_trials: int
+    two_steps: int
+
+
+def measured(preset: str, change: str, seed: int) -> Row:
+    """Learn both maps, and try the first."""
+    settings = {f"learner.{key}": value for key, value in ROWS[preset][change].items()}
+    asked: dict[str, Any] = {"seed": seed, "preset_name": preset, "changes": settings}
+    run, two = (
+        learn_configured(configure("puck", **asked, **own)) for own in ({}, {"prototypes": PAPER_SEEDS})
     )
-    return f"{_spread(runs)} | {np.mean(transfer):.2f} | {_spread(two)}"
+    carries = carries_over(run, TesterSettings(gamma=0.99))
+    return Row(preset, change, seed, *_figures(run), carries, *_figures(two))
 
 
-def _spread(runs: list[Run]) -> str:
-    def middle(key: str) -> str:
-        low, mid, high = np.percentile([run.summary[key] for run in runs], [5, 50, 95])
-        return f"{mid:,.0f} ({low:,.0f}-{high:,.0f})"
+def _figures(run: Run) -> tuple[Any, ...]:
+    return (run.solved, *(run.summary[key] for key in ("regions", "trials", "environment_steps")))
 
-    solved = sum(run.solved for run in runs)
-    return f"{solved} | {middle('regions')} | {middle('trials')} | {middle('environment_steps')}"
+
+def _cells(runs: list[Row], names: tuple[str, ...]) -> str:
+    solved, *others = (rows.column(runs, name) for name in names)
+    return " | ".join([str(solved.sum()), *map(rows.spread, others)])
 
 
 def main() -> None:
-    """Print the table in Markdown, a row as soon as it is measured."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", default="1000-1099", help="such as 1000-1099")
+    """Measure, and print the table in Markdown."""
+    parser = rows.options(__doc__, "readings", "1000-1099")
     parser.add_argument("--preset", choices=ROWS, default=FAST)
     parser.add_argument("--only", default="", help="measure only the rows whose name contains this")
     options = parser.parse_args()
-    first, last = map(int, options.seeds.split("-"))
+    changes = [name for name in ROWS[options.preset] if options.only in name]
+    keys = [(options.preset, name, seed) for name in changes for seed in options.seeds]
+    known = rows.measured(options.table, Row, measured, keys)
     print(
         "| change | solved | regions | trials | steps | carries over | two seeds: solved | regions | trials | steps |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
-    for name, changes in ROWS[options.preset]:
-        if options.only not in name:
-            continue
-        print(f"| {name} | {measure(options.preset, changes, range(first, last + 1))} |", flush=True)
+    for name in changes:
+        own = [row for row in known if row.change == name]
+        carries = f"{rows.column(own, 'carries').mean():.2f}"
+        print(f"| {name} | {_cells(own, Row._fields[3:7])} | {carries} | {_cells(own, Row._fields[8:])} |")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ otherwise (``gmlvq`` below). Its solver is the one of three that was best on oth
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 import warnings
 from itertools import product
@@ -23,6 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks.rows import measured as measured_rows
+from benchmarks.rows import read
 from scipy.stats import rankdata
 
 import distinguo as dg
@@ -113,36 +114,13 @@ def measured(table: str, each: int, way: str, seed: int) -> Row:
 
 def known() -> list[Row]:
     """The rows so far."""
-    if not CSV.exists():
-        return []
-    with CSV.open() as file:
-        return [
-            Row(
-                r["table"],
-                int(r["each"]),
-                r["way"],
-                int(r["seed"]),
-                float(r["accuracy"]),
-                float(r["seconds"]),
-            )
-            for r in csv.DictReader(file)
-        ]
+    return read(CSV, Row)
 
 
 def compared(rows: list[Row]) -> list[Row]:
     """The rows of the seeds with which all ways have been tried."""
     there = {row[:4] for row in rows}
     return [row for row in rows if all((row.table, row.each, way, row.seed) in there for way in WAYS)]
-
-
-def keep(row: Row) -> None:
-    """Append a row."""
-    begun = CSV.exists()
-    with CSV.open("a", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        if not begun:
-            writer.writerow(Row._fields)
-        writer.writerow(row)
 
 
 class Means(NamedTuple):
@@ -224,12 +202,9 @@ def main() -> None:
     parser.add_argument("--ways", default=",".join(WAYS), help="by default all: %(default)s")
     parser.add_argument("--draw", action="store_true", help="only write the table and the picture")
     asked = parser.parse_args()
-    there = {row[:4] for row in known()}
-    asked_for = product(parse_seeds(asked.seeds), asked.ways.split(","), asked.tables or TABLES, SIZES)
-    for seed, way, table, each in () if asked.draw else asked_for:
-        if (table, each, way, seed) not in there:
-            keep(row := measured(table, each, way, seed))
-            print(*row, flush=True)
+    if not asked.draw:
+        ways, seeds = asked.ways.split(","), parse_seeds(asked.seeds)
+        measured_rows(CSV, Row, measured, product(asked.tables or TABLES, SIZES, ways, seeds))
     head, rest = PAGE.read_text().split(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}\n{text_of(compared(known()))}\n{END}{rest.split(END)[1]}")
     drawn(compared(known()))

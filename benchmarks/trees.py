@@ -13,11 +13,11 @@ nothing like.
 from __future__ import annotations
 
 import argparse
-import csv
 import warnings
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from benchmarks import rows
@@ -36,9 +36,18 @@ from distinguo.tasks.catalog import task_spec
 SIZES = (10, 8, 6, 5, 4, 3, 2)
 NEW = 100  #: trials that every size is judged by
 NAMES = ("CartPole", "MountainCar", "Acrobot", "LunarLander")
-COLUMNS = ("name", "seed", "way", "regions", "mean_return")
 WAYS = ("tree", "fit", "race")
 Decide = Callable[[np.ndarray], np.ndarray]
+
+
+class Row(NamedTuple):
+    """How a map or a tree with so many regions does in new trials."""
+
+    name: str
+    seed: int
+    way: str
+    regions: int
+    mean_return: float
 
 
 def main() -> None:
@@ -52,12 +61,13 @@ def main() -> None:
     parser.add_argument("--draw", action="store_true", help="only draw what is there")
     asked = parser.parse_args()
     path = asked.out / "distilled-trees.csv"
-    for name in () if asked.draw else asked.names or NAMES:
-        for seed in read_seeds(asked.seeds):
-            for way in WAYS:
-                for size, mean in curve(name, seed, way, asked.teachers):
-                    rows.append(path, [(name, seed, way, size, round(mean, 2))], COLUMNS)
-                    print(name, seed, way, size, round(mean, 1), flush=True)
+    if not asked.draw:
+        keys = product(asked.names or NAMES, read_seeds(asked.seeds), WAYS)
+        told = {
+            key: {**dict(zip(Row._fields, key, strict=False)), "teachers": str(asked.teachers)}
+            for key in keys
+        }
+        rows.measured(path, Row, curve, told)
     drawn(path, asked.out / "images" / "distilled-trees.png")
 
 
@@ -66,15 +76,14 @@ def drawn(path: Path, out: Path) -> None:
     from distinguo.views.colours import HUES, INK
     from distinguo.views.plots import FULL, SMALL, dress, entitle, new_figure
 
-    with path.open() as file:
-        known = list(csv.DictReader(file))
-    names = [name for name in NAMES if any(row["name"] == name for row in known)]
+    known = rows.read(path, Row)
+    names = [name for name in NAMES if any(row.name == name for row in known)]
     figure = new_figure(2.6, FULL)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         for way, colour in zip(WAYS, (HUES[5], HUES[0], HUES[2]), strict=True):
-            own = [row for row in known if (row["name"], row["way"]) == (name, way)]
-            sizes = sorted({int(row["regions"]) for row in own})
-            each = [[float(r["mean_return"]) for r in own if int(r["regions"]) == size] for size in sizes]
+            own = [row for row in known if (row.name, row.way) == (name, way)]
+            sizes = sorted({row.regions for row in own})
+            each = [[row.mean_return for row in own if row.regions == size] for size in sizes]
             axes.plot(
                 sizes, [np.mean(one) for one in each], marker="o", ms=2.5, lw=1.0, color=colour, label=way
             )
@@ -87,12 +96,13 @@ def drawn(path: Path, out: Path) -> None:
     figure.savefig(out, dpi=160)
 
 
-def curve(name: str, seed: int, way: str, teachers: Path) -> list[tuple[int, float]]:
+def curve(name: str, seed: int, way: str, teachers: str) -> list[Row]:
     """Return the mean return of new trials for every number of regions."""
+    warnings.simplefilter("ignore", DeprecationWarning)
     task, kind, _ = TEACHERS[name]
     spec = task_spec(task)
     trials = trials_of(spec, spec.cap(10_000))
-    policy = land if kind == HEURISTIC else load_zip(teachers / f"{task}-{kind}.zip")
+    policy = land if kind == HEURISTIC else load_zip(Path(teachers) / f"{task}-{kind}.zip")
     teacher = teacher_of(Policy(policy, kind), room_of(spec))
     settings = DistilSettings(
         race=way == "race", **({} if spec.interpreted else {"steps": 60_000_000, "patience": 1_000})
@@ -103,7 +113,8 @@ def curve(name: str, seed: int, way: str, teachers: Path) -> list[tuple[int, flo
     descent.learn_from(taught)
     target, _ = target_return(spec, taught.returns, None, settings.keep, trials.cap)
     try:
-        return of_trees(descent, trials) if way == "tree" else of_maps(descent, TargetReturn(target))
+        points = of_trees(descent, trials) if way == "tree" else of_maps(descent, TargetReturn(target))
+        return [Row(name, seed, way, size, round(mean, 2)) for size, mean in points]
     finally:
         descent.close()
         trials.close()
@@ -160,5 +171,4 @@ def tree_of(lesson: Lesson, leaves: int, seed: int) -> Decide:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore", DeprecationWarning)
     main()

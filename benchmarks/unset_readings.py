@@ -7,10 +7,10 @@ The puck with the preset ``fast``, from scratch, until a trial of learning lasts
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks import rows
 from tests.oracle import Oracle, Profile, State
 
 from distinguo.settings import LearnerSettings
@@ -56,11 +56,22 @@ VARIANTS = {
 }
 
 
-def learned(kind: type[Oracle], seed: int) -> tuple[bool, int, int, int]:
-    """Learn; return whether a trial was long, the regions, the trials and the steps of trials and mini-trials."""
+class Row(NamedTuple):
+    """A run: whether a trial was long, and the steps of trials and mini-trials."""
+
+    reading: str
+    seed: int
+    solved: bool
+    regions: int
+    trials: int
+    steps: int
+
+
+def learned(reading: str, seed: int) -> Row:
+    """Learn once."""
     spec, rng = task_spec("puck"), np.random.default_rng(seed)
     task: Any = spec.task
-    agent = kind(
+    agent = VARIANTS[reading](
         lambda s, a: transition(task, s, a),
         lambda: start(task, rng),
         2,
@@ -72,21 +83,20 @@ def learned(kind: type[Oracle], seed: int) -> tuple[bool, int, int, int]:
     for trial in range(1, TRIALS + 1):
         before = agent.steps + agent.investigation_steps
         if agent.run_trial(LONG) == LONG:
-            return True, len(set(agent.primary)), trial, before
-    return False, len(set(agent.primary)), TRIALS, before
+            return Row(reading, seed, True, len(set(agent.primary)), trial, before)
+    return Row(reading, seed, False, len(set(agent.primary)), TRIALS, before)
 
 
 def main() -> None:
     """Print one row for each reading: medians over the seeds."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", default="0-39", help="such as 0-39")
-    options = parser.parse_args()
-    first, last = map(int, options.seeds.split("-"))
+    options = rows.options(__doc__, "unset-readings", "0-39").parse_args()
+    keys = [(name, seed) for name in VARIANTS for seed in options.seeds]
+    known = rows.measured(options.table, Row, learned, keys)
     print("| reading | solved | regions | trials | steps |\n|---|---|---|---|---|")
-    for name, kind in VARIANTS.items():
-        rows = np.array([learned(kind, seed) for seed in range(first, last + 1)])
-        middle = [f"{np.median(column):,.0f}" for column in rows[:, 1:].T]
-        print(f"| {name} | {rows[:, 0].sum()} of {len(rows)} | {' | '.join(middle)} |", flush=True)
+    for name in VARIANTS:
+        own = [row for row in known if row.reading == name]
+        middle = [f"{np.median(rows.column(own, each)):,.0f}" for each in Row._fields[3:]]
+        print(f"| {name} | {sum(row.solved for row in own)} of {len(own)} | {' | '.join(middle)} |")
 
 
 if __name__ == "__main__":

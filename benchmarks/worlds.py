@@ -14,7 +14,6 @@ import argparse
 import importlib
 import json
 import shlex
-import signal
 import subprocess
 import sys
 import tempfile
@@ -42,7 +41,7 @@ TRIALS, FEWEST, NEW_STEPS = (
     20_000,
 )  #: new trials: 100, or as many as these steps allow, but at least 10
 LONGEST = 1_000  #: steps of a new trial where neither the environment nor the table has a limit
-SECONDS = 900  #: that a command may take; then it is interrupted as by Ctrl-C
+SECONDS = 900  #: that a run may take; then it gets a SIGTERM
 REFUSED, TRACEBACK, LATE = "refused", "traceback", "late"
 
 
@@ -186,12 +185,12 @@ def limit_of(world: World, env: Any) -> int:
 # Our agent: one command.
 
 
-def our_lines(world: World, seeds: list[int], work: Path) -> list[Line]:
-    """Learn by the command, and try the controllers anew."""
-    out, began = work / f"{world.identifier.replace('/', '-')}-{world.steps}", time.perf_counter()
-    words = world.command(",".join(map(str, seeds)))
+def our_line(world: World, seed: int, work: Path) -> Line:
+    """Learn by the command, and try the controller anew."""
+    out, began = work / f"{world.identifier.replace('/', '-')}-{world.steps}-{seed}", time.perf_counter()
+    words = [*world.command(str(seed)), "--out", str(out), "--json"]
     answer = subprocess.Popen(  # this package
-        [sys.executable, "-m", "distinguo", *words, "--out", str(out), "--json"],
+        [sys.executable, "-m", "distinguo", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -201,16 +200,16 @@ def our_lines(world: World, seeds: list[int], work: Path) -> list[Line]:
         said, told = answer.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
         late = True
-        answer.send_signal(signal.SIGINT)
+        answer.terminate()
         said, told = answer.communicate()
-    seconds = round((time.perf_counter() - began) / len(seeds), 1)
+    seconds = round(time.perf_counter() - began, 1)
     found = attempt(lambda: json.loads(said.splitlines()[-1])["runs"], otherwise=[])
     if not found:
         last = " ".join(told.strip().splitlines()[-1:]).removeprefix("distinguo: ")
         sentence = last.partition(" What was learned before")[0]  # which names the folder
         how = TRACEBACK if "Traceback (most recent" in told else LATE if late else REFUSED
-        return [ended(world, OURS, seed, how, seconds, sentence) for seed in seeds]
-    return [_our_line(world, summary, seconds) for summary in found]
+        return ended(world, OURS, seed, how, seconds, sentence)
+    return _our_line(world, found[0], seconds)
 
 
 def _our_line(world: World, summary: Mapping[str, Any], seconds: float) -> Line:
@@ -312,18 +311,10 @@ def in_one_row(env: Any) -> Any:
 # The data.
 
 
-def measure(world: World, agent: str, seeds: list[int], data: Path, work: Path) -> None:
-    """Measure what the data lacks."""
-    known = {
-        line.seed for line in rows.read(data, Line) if (line.world, line.agent) == (world.identifier, agent)
-    }
-    left = [seed for seed in seeds if seed not in known]
-    if not left:
-        return
-    lines = our_lines(world, left, work) if agent == OURS else [rival_line(world, seed) for seed in left]
-    rows.append(data, lines, Line._fields)
-    for line in lines:
-        print(*line, sep="\t", flush=True)
+def measure(world: str, agent: str, seed: int, work: str) -> Line:
+    """Learn once, and try what was learned."""
+    asked = next(one for one in WORLDS if one.identifier == world)
+    return our_line(asked, seed, Path(work)) if agent == OURS else rival_line(asked, seed)
 
 
 # The page.
@@ -351,7 +342,7 @@ not measured again, so the command goes on where it stopped, and another budget 
 - **PPO** has `MlpPolicy` and no change of its defaults, {rival_seeds} seeds. The parts of an observation are put in
   one row, and texts are left out, as for ours. In new trials its policy is deterministic. *Not run* means that there
   was no time for it.
-- A command that takes more than {minutes} minutes for all of its seeds is interrupted.
+- A run that takes more than {minutes} minutes is interrupted.
 
 | environment | steps | in all | threshold | solved | at it | return | PPO at it | PPO's return | why not; options |
 |---|---|---|---|---|---|---|---|---|---|
@@ -473,14 +464,18 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=None, help="where the runs are kept")
     parser.add_argument("--only", default="", help="parts of the names, with commas between them")
     asked = parser.parse_args()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background may ignore it
+    agents = {OURS: asked.seeds, RIVAL: asked.rival_seeds}
     worlds = [world for world in WORLDS if any(part in world.name for part in asked.only.split(","))]
+    keys = [
+        (world.identifier, agent, seed)
+        for world in worlds
+        for agent, seeds in agents.items()
+        for seed in (parse_seeds(seeds) if seeds else [])
+    ]
     with tempfile.TemporaryDirectory() as folder:
-        work = asked.work or Path(folder)
-        for world in worlds:
-            for agent, seeds in ((OURS, asked.seeds), (RIVAL, asked.rival_seeds)):
-                if seeds:
-                    measure(world, agent, list(parse_seeds(seeds)), asked.data, work)
+        work = str(asked.work or folder)
+        told = {key: {**dict(zip(Line._fields, key, strict=False)), "work": work} for key in keys}
+        rows.measured(asked.data, Line, measure, told)
     text = page(WORLDS, rows.read(asked.data, Line))
     if asked.page is None:
         print(text)

@@ -117,7 +117,7 @@ def robustness() -> Figure:
     """Draw the steps of runs until they were solved, failed claims included, from the quickest to the slowest."""
     figure = new_figure()
     axes = figure.add_subplot()
-    found = [row for row in rows_of("robustness") if row["table"] == "default"]
+    found = [row for row in rows_of("robustness") if row["plan"] == "robustness-default"]
     tasks = list(dict.fromkeys(row["task"] for row in found))
     for hue, task in zip(HUES, tasks, strict=False):
         runs = [row for row in found if row["task"] == task and row["solved"] == "1"]

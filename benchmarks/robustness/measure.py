@@ -1,30 +1,34 @@
-"""One run of the plan, and the figures that are kept of it."""
+"""What is measured: the plans robustness-*.toml, whose seeds are held out, and the figures of a run.
+
+The constants of the learner were chosen on the development seeds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from benchmarks import rows
-from benchmarks.robustness.plan import Job
+from benchmarks import planned
 
-from distinguo.runs.learn import learn_configured
-from distinguo.studies.measure import tried_anew
-from distinguo.tasks.spec import MeanReturn
+from distinguo.studies.plan import HELD_OUT, StudyPlan
 
-TRIALS, PLACES = (
-    300,
-    50,
-)  #: new greedy trials of a task that asks for a mean return, and of one that asks to hold on
+DEVELOPMENT = range(1_000, 1_100)
+DEFAULT, SWITCHES, PUCK = "robustness-default", "robustness-switches", "robustness-puck"
+VARIANTS = ("robustness-pucks", "robustness-walls", "robustness-poles")
+AS_IT_IS = "as it is"
+REGRET, SURPRISE = "with proposals by regret", "with proposals by surprise"
+PLACES = 50  #: new greedy trials of a task that asks to hold on
+Plans = Mapping[str, StudyPlan]
 
 
 class Figures(NamedTuple):
     """A line of the data: a run in short."""
 
-    table: str
-    row: str
+    plan: str
     task: str
+    asked: str
+    settings: str
     seed: int
     learner: str
     solved: int
@@ -37,23 +41,22 @@ class Figures(NamedTuple):
     total_steps: int
     attempts: int
 
-
-def measure(job: Sequence[Any]) -> list[Any]:
-    """Learn, and try what was learned on new starts."""
-    asked = Job(*job)
-    run = learn_configured(asked.configuration())
-    by_return = isinstance(run.configuration.spec.goal, MeanReturn)
-    summary, (fresh, reached) = run.summary, tried_anew(run, TRIALS if by_return else PLACES)
-    return [
-        *asked,
-        summary["learner"],
-        int(run.solved),
-        int(run.solved and reached),
-        round(fresh, 2),
-        *(summary[name] for name in Figures._fields[8:]),
-    ]
+    @property
+    def row(self) -> str:
+        """The settings in words."""
+        return AS_IT_IS if self.plan == DEFAULT else planned.words_of(self.settings)
 
 
-def measured(jobs: Sequence[Job], data: Path) -> list[Figures]:
-    """Return the figures of all jobs; those that the data has already are not run again."""
-    return rows.measured(data, Figures, measure, {tuple(job): {"job": list(job)} for job in jobs})
+def plans_in(folder: Path) -> dict[str, StudyPlan]:
+    """The plans of the page that a folder has."""
+    return planned.plans_of([DEFAULT, SWITCHES, *VARIANTS, PUCK], folder)
+
+
+def seeds_of(plan: StudyPlan) -> Sequence[int]:
+    """The seeds of a plan."""
+    return plan.parts[HELD_OUT]
+
+
+def measured(plans: Plans, data: Path) -> list[Figures]:
+    """The figures of all runs; those that the data has already are not run again."""
+    return planned.measured(data, Figures, plans)

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from benchmarks.robustness.measure import PLACES, TRIALS
-from benchmarks.robustness.plan import (
-    ALL,
+from benchmarks import planned
+from benchmarks.robustness.measure import (
     AS_IT_IS,
     DEFAULT,
     DEVELOPMENT,
-    FEW,
-    LEARNERS,
+    PLACES,
     PUCK,
-    SOME,
     SWITCHES,
     VARIANTS,
-    Plan,
+    Plans,
+    seeds_of,
 )
 from benchmarks.robustness.words import ASKED, Some, filled, listed, middle_ratio, select, shortfalls, worth
 
 from distinguo.studies.measure import LONG
+from distinguo.studies.plan import SUITED
 
 WORST, RARE = 90, 95  #: percentiles: one run in ten, or in twenty, is worse
 COLUMNS = ("solved", "again", "prototypes", "steps", "with failed claims", "total steps")
@@ -33,10 +32,11 @@ makes this page and [its data](robustness.csv), a line for every run:
 
     python -m benchmarks.robustness
 
+It runs the plans `robustness-*.toml` in [benchmarks/plans](../benchmarks/plans), as `distinguo study` does one.
 """
 TERMS = """
 The constants of the learner `probation` ([memory.py](../src/distinguo/learners/probation/memory.py)) were chosen
-on the development seeds {development}; every figure below comes from the {kind} seeds {seeds}: the default is
+on the development seeds {development}; every figure below comes from the held-out seeds {seeds}: the default is
 measured on {every} of them, a variant on {some}, a changed setting on {few}. *Solved*: the run's own confirmation was
 passed. *Again*: solved, and the mean return of {trials} new greedy trials is still at the threshold (for the puck: of
 {places} new starts in the central quarter, those that are not doomed last {long:,} steps in the median). *Steps* are
@@ -54,37 +54,39 @@ PICTURE = """\
 """
 
 
-def written(plan: Plan, figures: Some, replays: str = "") -> str:
+def written(plans: Plans, figures: Some, replays: str = "") -> str:
     """Return the page."""
-    every, some, few = (len(plan.seeds[:count]) for count in (ALL, SOME, FEW))
+    default, switches = plans[DEFAULT], plans[SWITCHES]
+    variants = {name: plans[name] for name in VARIANTS if name in plans}
+    seeds = seeds_of(default)
     terms = TERMS.format(
         development=_range(DEVELOPMENT),
-        seeds=_range(plan.seeds),
-        kind="same" if set(plan.seeds) & set(DEVELOPMENT) else "held-out",
-        every=every,
-        some=some,
-        few=few,
-        trials=TRIALS,
+        seeds=_range(seeds),
+        every=len(seeds),
+        some=max((len(seeds_of(plan)) for plan in variants.values()), default=0),
+        few=len(seeds_of(switches)),
+        trials=default.head.trials,
         places=PLACES,
         long=LONG,
     )
-    parts = [HEAD + filled(terms) + "\n", default_table(plan, figures)]
-    parts += [switch_table(plan, task, figures) for task in plan.tasks]
-    parts.append(worth(plan.rows, figures))
-    if plan.variants:
-        parts.append(variant_table(plan, figures))
-    if plan.puck:
-        parts.append(puck_table(figures))
+    rows = list(dict.fromkeys(planned.words_of(cell.settings) for cell in switches.cells))
+    parts = [HEAD + filled(terms) + "\n", default_table(default.head.tasks, figures)]
+    parts += [switch_table(rows, seeds_of(switches), task, figures) for task in default.head.tasks]
+    parts.append(worth(rows, figures))
+    if variants:
+        parts.append(variant_table(variants, figures))
+    if PUCK in plans:
+        parts.append(puck_table(plans[PUCK].head.learners, figures))
     return "\n".join([*parts, replays]).rstrip() + "\n"
 
 
-def _range(seeds: range) -> str:
+def _range(seeds: Sequence[int]) -> str:
     return f"{seeds[0]}-{seeds[-1]}"
 
 
-def default_table(plan: Plan, figures: Some) -> str:
+def default_table(tasks: Sequence[str], figures: Some) -> str:
     """Return the table of the default, with what is asked for."""
-    chosen = {task: select(figures, DEFAULT, AS_IT_IS, task) for task in plan.tasks}
+    chosen = {task: select(figures, DEFAULT, AS_IT_IS, task) for task in tasks}
     rows = {task: [*cells(some, RARE), str(ASKED[task])] for task, some in chosen.items()}
     words = "Median / 95th percentile; asked: solved, again; prototypes; median steps."
     title = f"## The default\n\n{PICTURE}\n{words}\n"
@@ -92,15 +94,14 @@ def default_table(plan: Plan, figures: Some) -> str:
     return title + table("task", rows, (*COLUMNS, "asked")) + listed(missed)
 
 
-def switch_table(plan: Plan, task: str, figures: Some) -> str:
+def switch_table(changes: Sequence[str], seeds: Sequence[int], task: str, figures: Some) -> str:
     """Return what becomes of a task when one setting is changed."""
     usual = {one.seed: one for one in select(figures, DEFAULT, AS_IT_IS, task)}
-    same = [usual[seed] for seed in plan.seeds[:FEW]]
+    same = [usual[seed] for seed in seeds]
     rows = {AS_IT_IS: [*cells(same), "1"]}
-    for row in plan.rows:
-        if row != AS_IT_IS:
-            some = select(figures, SWITCHES, row, task)
-            rows[row] = [*cells(some), f"{middle_ratio(some, same):.2f}"]
+    for change in changes:
+        some = select(figures, SWITCHES, change, task)
+        rows[change] = [*cells(some), f"{middle_ratio(some, same):.2f}"]
     text = f"""{len(same)} seeds, the same in every row; median / worst decile. The last column is the median, over
         seeds, of the steps as a multiple of those of the default."""
     return f"## {task}: what each part is worth\n\n{filled(text)}\n" + table(
@@ -108,23 +109,35 @@ def switch_table(plan: Plan, task: str, figures: Some) -> str:
     )
 
 
-def variant_table(plan: Plan, figures: Some) -> str:
+def variant_table(plans: Plans, figures: Some) -> str:
     """Return how the default does on other tasks of the same kind."""
+    learners = dict.fromkeys(learner for plan in plans.values() for learner in plan.head.learners)
     chosen = {
-        row: [one for one in figures if (one.table, one.row) == (VARIANTS, row)] for row in plan.variants
+        f"{cell.task}, {planned.words_of(cell.settings)}{'' if cell.learner == SUITED else f'; {cell.learner}'}": [
+            one for one in figures if (one.plan, one.task, one.asked, one.settings) == (name, *cell)
+        ]
+        for learner in learners
+        for name, plan in plans.items()
+        for cell in plan.cells
+        if cell.learner == learner
     }
-    asked = ASKED[VARIANTS]
-    text = f"""The learner that suits each task, and nothing changed but the task; below, the puck's variants with the
-        learner `probation`. Median / 95th percentile. Asked: {asked.solved:.0%} solved, prototypes
-        {asked.prototypes:g} / {asked.most_prototypes:g}, median steps {asked.steps:,.0f}."""
+    asked = ASKED["variants"]
+    text = f"""The learner that suits each task, or the one that is named, and nothing changed but the task. Median /
+        95th percentile. Asked: {asked.solved:.0%} solved, prototypes {asked.prototypes:g} /
+        {asked.most_prototypes:g}, median steps {asked.steps:,.0f}."""
     rows = {row: [*cells(some, RARE), some[0].learner] for row, some in chosen.items()}
     missed = [words for row, some in chosen.items() for words in shortfalls(row, some, asked)]
     return f"## Variants\n\n{filled(text)}\n" + table("task", rows, (*COLUMNS, "learner")) + listed(missed)
 
 
-def puck_table(figures: Some) -> str:
-    """Return how both learners do on the puck."""
-    chosen = {row: select(figures, PUCK, row, "puck") for row in LEARNERS}
+def puck_table(learners: Sequence[str], figures: Some) -> str:
+    """Return how each learner does on the puck."""
+    chosen = {
+        f"{learner}{' (default)' if number == 0 else ''}": [
+            one for one in figures if (one.plan, one.asked) == (PUCK, learner)
+        ]
+        for number, learner in enumerate(learners)
+    }
     rows = {row: cells(some, RARE) for row, some in chosen.items()}
     missed = [words for row, some in chosen.items() for words in shortfalls(row, some, ASKED[PUCK])]
     title = f"## The puck, from scratch\n\nMedian / 95th percentile; asked: {ASKED[PUCK]}.\n"

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from benchmarks.robustness.measure import Figures
-from benchmarks.robustness.plan import AS_IT_IS, DEFAULT, PUCK, REGRET, SURPRISE, SWITCHES, VARIANTS
+from benchmarks.robustness.measure import AS_IT_IS, DEFAULT, PUCK, REGRET, SURPRISE, SWITCHES, Figures
 
 CLEAR = 0.05  #: two-sided level of the sign test
 CHANCE = "Chance alone does as well."
@@ -42,7 +41,7 @@ ASKED = {
     "CartPole-v1": Target(1.0, 0.99, 3, 6, 5_000),
     "Acrobot-v1": Target(0.99, 0.97, 3, 6, 10_000),
     "MountainCar-v0": Target(0.99, 0.97, 3, 6, 30_000),
-    VARIANTS: Target(0.98, 0.0, 6, 10, 20_000),
+    "variants": Target(0.98, 0.0, 6, 10, 20_000),
     PUCK: Target(1.0, 1.0, 4, 6, 1_500),
 }
 
@@ -86,8 +85,8 @@ def worth(rows: Sequence[str], figures: Some) -> str:
 
 def sentence(row: str, figures: Some) -> str:
     """Say what a changed setting does to steps, prototypes and success."""
-    some = [one for one in figures if (one.table, one.row) == (SWITCHES, row)]
-    usual = {(one.task, one.seed): one for one in figures if one.table == DEFAULT}
+    some = [one for one in figures if (one.plan, one.row) == (SWITCHES, row)]
+    usual = {(one.task, one.seed): one for one in figures if one.plan == DEFAULT}
     same = [usual[one.task, one.seed] for one in some]
     steps, sizes, agains = (signs(some, same, n) for n in ("environment_steps", "prototypes", "again"))
     text = f"""- *{row.capitalize()}*: more steps in {steps[0]} of {len(some)} pairs, fewer in {steps[1]} (median
@@ -136,6 +135,6 @@ def middle_ratio(some: Some, same: Some) -> float:
     return float(np.median(ratios))
 
 
-def select(figures: Some, table: str, row: str, task: str) -> list[Figures]:
+def select(figures: Some, plan: str, row: str, task: str) -> list[Figures]:
     """Return the runs of a row."""
-    return [one for one in figures if (one.table, one.row, one.task) == (table, row, task)]
+    return [one for one in figures if (one.plan, one.row, one.task) == (plan, row, task)]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import distilled, gallery
+from benchmarks import distilled, gallery, rows
 
 import distinguo as dg
 from tests.distillation.common import QUICK, swing
+
+BLANK = distilled.Row(
+    "Cart", "CartPole-v1", "dqn", 0, "", 0, 0, True, 0.0, 0.0, 0.0, 500.0, 0.0, 0, 0.0, 2, ""
+)
 
 
 @pytest.fixture(scope="module")
@@ -22,17 +24,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         dg.Policy(swing, "dqn"), "MountainCar-v0", keep=-140.0, settings=QUICK, out=folder / "MountainCar-7"
     )
     returns = distilled.new_returns(small.run)
-    known: dict[str, Any] = dict.fromkeys(distilled.COLUMNS, "")
-    known |= {
-        "name": "MountainCar",
-        "task": "MountainCar-v0",
-        "teacher": "dqn",
-        "seed": 7,
-        "kept": small.kept,
-    }
-    known |= {"prototypes": small.run.summary["prototypes"], "new_score": returns.mean()}
-    known |= {"new_error": returns.std() / 10, "teacher_score": small.fidelity.teacher.mean}
-    distilled.add_row(folder, known)
+    known = BLANK._replace(name="MountainCar", task="MountainCar-v0", teacher="dqn", seed=7, kept=small.kept)
+    known = known._replace(prototypes=small.run.summary["prototypes"], new_score=float(returns.mean()))
+    rows.append(folder / "distilled.csv", [known], known._fields)
     return folder
 
 
@@ -56,11 +50,8 @@ def test_the_smallest_map_is_shown(runs: Path, tmp_path: Path) -> None:
 
 
 def test_a_map_that_loses_its_return_is_not_shown(runs: Path, tmp_path: Path) -> None:
-    rows = list(csv.DictReader((runs / "distilled.csv").read_text().splitlines()))
-    with (tmp_path / "distilled.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, distilled.COLUMNS)
-        writer.writeheader()
-        writer.writerow({**rows[0], "kept": "False"})
+    [known] = rows.read(runs / "distilled.csv", distilled.Row)
+    rows.append(tmp_path / "distilled.csv", [known._replace(kept=False)], known._fields)
     assert gallery.smallest([tmp_path]) == []
 
 
@@ -80,15 +71,10 @@ def test_trees_answer_as_scikit_learn_does() -> None:
 
 def test_the_table_has_the_medians_over_the_seeds(tmp_path: Path) -> None:
     path = tmp_path / "distilled.csv"
-    for seed, size, fitted in ((1, 2, 4), (2, 5, ""), (3, 3, 3)):
-        row = dict.fromkeys(distilled.COLUMNS, "") | {"name": "Cart", "task": "CartPole-v1", "teacher": "dqn"}
-        row |= {
-            "seed": seed,
-            "prototypes": size,
-            "fitted": fitted,
-            "kept": seed != 2,
-            "new_score": 480 + seed,
-        }
-        distilled.add_row(tmp_path, row | {"teacher_score": 500, "seconds": 10 * seed})
+    for seed, size, fitted in ((1, 2, "4"), (2, 5, ""), (3, 3, "3")):
+        row = BLANK._replace(
+            seed=seed, prototypes=size, fitted=fitted, kept=seed != 2, new_score=480.0 + seed
+        )
+        rows.append(path, [row._replace(seconds=10.0 * seed)], row._fields)
     last = distilled.table(path).splitlines()[-1]
     assert last == ("| CartPole-v1, dqn | 2 of 3 | 4 | 3 (2-5) | 482.0 (481.0) | 500.0 | 20 (10-30) |")

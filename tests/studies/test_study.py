@@ -119,6 +119,7 @@ def without_seconds(found: Study) -> dict[str, Any]:
 
 
 BAD = {
+    "empty seeds": ('tasks = ["puck"]\nseeds = ""', "study.seeds of plan.toml takes numbers and ranges"),
     "unknown task": ('tasks = ["pukc"]\nseeds = "1"', "task pukc, .*did you mean 'puck'"),
     "unknown setting": (
         'tasks = ["puck"]\nseeds = "1"\n[settings.a]\nlearner.epsilom = 1',

@@ -226,6 +226,7 @@ class TaskOptions(TypedDict, total=False):
     stochastic: Stochastic  #: "some" where the task has a generator, else "no"
     units: Sequence[str]  #: of the observations, "" where there is none, for the axes of pictures
     compiled: bool  #: False runs the class body as plain Python, which may then call anything
+    controllable: Callable[[Any, tuple[float, ...]], bool]  #: whether a state of a task can be held at all
 
 
 class Declaration(NamedTuple):
@@ -250,6 +251,7 @@ class Declaration(NamedTuple):
     units: tuple[str, ...]
     amounts: Amounts | None = None
     values: tuple[float, ...] = ()  #: of the levels, if actions are levels
+    controllable: Callable[[Any, tuple[float, ...]], bool] | None = None
 
     def spec(self, task: Any, parameters: Parameters) -> TaskSpec:
         """Describe one task of the class."""
@@ -267,6 +269,7 @@ class Declaration(NamedTuple):
             low=low,
             high=high,
             score=self.score,
+            controllable=self.controllable,
             kind=self.kind,
             threshold=self.threshold,
             limit=self.limit,
@@ -320,6 +323,7 @@ def declared(
         tuple(options.get("units", ())),
         actions if isinstance(actions, Amounts) else None,
         actions.values if isinstance(actions, Levels) else (),
+        options.get("controllable"),
     )
     _check_units(declaration)
     _check_score(declaration)

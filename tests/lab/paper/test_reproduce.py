@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import shutil
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,6 +20,8 @@ from distinguo_lab.paper import reproduce
 from distinguo_lab.paper import stages as readings
 from distinguo_lab.paper.claims import read_generated
 from distinguo_lab.paper.reproduce import Scope
+from tests.cuts import files_of, without_times
+from tests.nightly import NIGHTLY
 
 TINY = Scope(runs=1, cap=2000, seeds=3, last_trial=2000, quick=True)
 #: A coarser quantization, which is made in a moment.
@@ -36,13 +39,13 @@ NUMBERS = sorted([*(f"{n:02}" for n in range(7, 17)), *(f"{n}-default" for n in 
 FIGURES = sorted(f"figure-{number}.png" for number in NUMBERS)
 
 
-def run_tiny(folder: Path, out: str) -> int:
+def run_tiny(folder: Path, out: str, *words: str) -> int:
     """Run the quick reproduction, made tiny, from within a folder; return its exit code."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr(reproduce, "QUICK", TINY)
         patch.setattr(reproduce, "READINGS", COARSE)
-        patch.setattr(sys, "argv", ["distinguo", "reproduce", "--quick", "--out", out, "--json"])
+        patch.setattr(sys, "argv", ["distinguo", "reproduce", "--quick", "--out", out, "--json", *words])
         with pytest.raises(SystemExit) as end:
             main()
     return int(end.value.code or 0)
@@ -53,7 +56,7 @@ class Made:
 
     def __init__(self, out: Path) -> None:
         self.out = out
-        self.code = run_tiny(out.parent, str(out))
+        self.code = run_tiny(out.parent, out.name)
         self.claims: list[dict[str, Any]] = json.loads((out / "claims.json").read_text())
         self.page = (out / "report.html").read_text()
 
@@ -80,6 +83,22 @@ def test_the_claims_are_the_same_as_ever(made: Made) -> None:
     """Those of ``reproduce --quick`` are compared at night (tests/test_golden.py)."""
     golden = Path(__file__).parents[2] / "golden" / "claims-tiny.json"
     assert json.loads((made.out / "claims.json").read_text()) == json.loads(golden.read_text())
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="takes a minute for each engine")
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_every_engine_leaves_the_same_files(made: Made, engine: str, tmp_path: Path) -> None:
+    """Threads did the tiny case study; nothing but times may differ. Files name their path, so it is the same."""
+    by_threads = without_times(files_of(made.out))
+    made.out.rename(tmp_path / "aside")
+    try:
+        assert run_tiny(made.out.parent, made.out.name, "--engine", engine, "--workers", "2") == made.code
+        found = without_times(files_of(made.out))
+    finally:
+        shutil.rmtree(made.out)
+        (tmp_path / "aside").rename(made.out)
+    assert len(found) > 50
+    assert sorted(n for n in found.keys() | by_threads.keys() if found.get(n) != by_threads.get(n)) == []
 
 
 def test_what_the_paper_can_be_held_to_even_in_small_holds(made: Made) -> None:
