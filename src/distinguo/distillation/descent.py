@@ -265,7 +265,12 @@ class Search:
     """What a search for a map is made of: trials, numbers of new starts, and a caller who may end it."""
 
     def __init__(
-        self, trials: Trials, settings: DistilSettings, watch: Watch, drawn: Sequence[int], starts: Sequence[int]
+        self,
+        trials: Trials,
+        settings: DistilSettings,
+        watch: Watch,
+        drawn: Sequence[int],
+        starts: Sequence[int],
     ) -> None:
         self.trials, self.settings, self.watch = trials, settings, watch
         self.stopped = False  # whether the caller asked to stop

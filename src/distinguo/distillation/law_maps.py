@@ -28,8 +28,8 @@ from distinguo.search.races import FIRST_LOOKS, Contender
 from distinguo.tasks.amounts import laws_of
 
 SIZES = (1, 2, 3, 4, 6, 8)  #: numbers of laws that are tried
-SHARE = 0.3  #: of the remaining steps that one size may be polished for
-HEATS, MOST_HEATS = 0.5, 8  #: the part of these that heats take, and races that begin
+SHARE = 0.4  #: of the remaining steps that one size may be polished for
+HEATS, MOST_HEATS = 0.7, 8  #: the part of these that heats take, and races that begin
 LEAST_GENERATIONS, HEATED = 10, 5  #: of a heat, and times as many of the whole polishing at least
 LONGER = 0.5  #: of the steps so far that polishing goes on for when the return is kept
 FEW = 4  #: trials of each candidate of the first generation
@@ -60,12 +60,19 @@ class FoundLaws(NamedTuple):
         """The mean of its returns."""
         return float(self.returns.mean())
 
+    def is_better_than(self, other: FoundLaws) -> bool:
+        """Whether it should take the place of another; with more laws, it should gain more by a standard error."""
+        if self.kept != other.kept:
+            return self.kept
+        error = np.hypot(*(one.returns.std() / np.sqrt(len(one.returns)) for one in (self, other)))
+        return self.mean > other.mean + (float(error) if self.best.size > other.best.size else 0.0)
+
 
 class Tried(NamedTuple):
-    """A map and its mean return from a few starts."""
+    """A map and its place among those of its round, by the returns from a few starts."""
 
     map: LawMap
-    mean: float
+    place: int
 
 
 class LawSearch(Search):
@@ -93,6 +100,11 @@ class LawSearch(Search):
     def learn(self, seen: np.ndarray, taken: np.ndarray) -> None:
         """Add what the teacher takes at these states."""
         self._lessons.append((seen, taken))
+
+    @property
+    def shown(self) -> np.ndarray:
+        """What the teacher saw in its own trials: how far numbers usually go."""
+        return self._lessons[0][0]
 
     def lesson(self) -> tuple[np.ndarray, np.ndarray]:
         """A sample of all answers, about equally many from every series of trials."""
@@ -130,7 +142,7 @@ class LawSearch(Search):
         """The best of many maps: all are run from a few starts, and the best three from all."""
         short = self.judge(maps, starts[: max(2, len(starts) // 5)])
         order = np.argsort([-one.mean() for one in short], kind="stable")
-        tried += [Tried(maps[n], float(short[n].mean())) for n in order]
+        tried += [Tried(maps[n], place) for place, n in enumerate(order)]
         maps = [maps[n] for n in order[:BEST]]
         returns = self.judge(maps, starts)
         best = int(np.argmax([one.mean() for one in returns]))
@@ -164,7 +176,7 @@ class LawSearch(Search):
                 if size > most or self.stopped:
                     break
                 for one in self._of_size(size, best):
-                    if best is None or (one.kept, one.mean) > (best.kept, best.mean):
+                    if best is None or one.is_better_than(best):
                         best = one
                 if best is not None and best.kept:
                     for one in self._thinner(best):
@@ -261,8 +273,9 @@ class LawSearch(Search):
     ) -> LawRace:
         """The race that is ahead after heats, from the best of all fits: half of the races go on each time.
 
-        A squared error does not tell which fit leads to a good map. All heats take half of the ``steps``; where a
-        heat would have too few generations, there are fewer of them.
+        Neither a squared error nor a return tells which fit leads to a good map, so the best of each round of fits
+        begin. All heats together take a part of the ``steps``; where a heat would have too few generations, there are
+        fewer of them.
         """
         first = LawRace(self, present, starts, WIDTHS[0], steps)
         before = self.trials.count.steps
@@ -270,7 +283,7 @@ class LawSearch(Search):
         usual, count = self.trials.count.steps - before, MOST_HEATS
         while count > 1 and HEATS * steps < count * math.log2(count) * LEAST_GENERATIONS * usual:
             count //= 2
-        others = sorted((one for one in tried if one.map is not present[0]), key=lambda one: -one.mean)
+        others = sorted((one for one in tried if one.map is not present[0]), key=lambda one: one.place)
         chosen = [one.map for one in others[: count - 1]]
         races = [first]
         for one, returns in zip(chosen, self.judge(chosen, starts) if chosen else [], strict=True):
@@ -349,7 +362,7 @@ class LawRace:
 
         self.search, self.present, self.starts = search, present, starts
         self.width, self.steps = width, steps
-        self.code = Numbers(present[0], search.lesson()[0], search.box)
+        self.code = Numbers(present[0], search.shown, search.box)
         seed = int(search.rng.integers(2**31))
         self._made: Any = CMA(mean=np.zeros(self.code.count), sigma=width, seed=seed)
         self._few, self._idle, self._generations = min(FEW, search.settings.starts), 0, 0
@@ -398,11 +411,11 @@ def starts_needed(gained: np.ndarray) -> int:
 
     >>> clear = np.arange(8.0)[:, None] + np.zeros(4)
     >>> starts_needed(clear), starts_needed(clear + 9.0 * np.eye(4)[[1, 0, 3, 2, 0, 1, 2, 3]])
-    (2, 8)
+    (4, 8)
     """
     count = gained.shape[1]
     if count < 2:
-        return 2
+        return FEW
     better = np.argsort(-gained.mean(axis=1), kind="stable")[: max(2, len(gained) // 2)]
     gained = gained[better]
     means = gained.mean(axis=1)
@@ -411,7 +424,7 @@ def starts_needed(gained: np.ndarray) -> int:
     apart = float(means.var(ddof=1))
     if chance > NOISY * apart:
         return 2 * count
-    return max(2, count // 2) if chance < CLEAR * apart else count
+    return max(FEW, count // 2) if chance < CLEAR * apart else count
 
 
 class Numbers:
