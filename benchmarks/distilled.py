@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks import rows
 
 import distinguo as dg
-from distinguo.distillation.distil import HOLDING
+from distinguo.distillation.levels import HOLDING
 from distinguo.distillation.teachers import load_zip
 from distinguo.engines.engine import Engine
 from distinguo.runs.seeds import seeds as read_seeds

@@ -56,8 +56,15 @@ KINDS = {
     TREE: "tree of the teacher's amounts (CART, aggregated)",
     NETWORK: "the teacher itself",
 }
-#: Where the threshold of a task is below the figure to reach, what a distillation is asked to keep.
-KEEP = {"MountainCarContinuous-v0": 93.0, "InvertedPendulum-v5": 1000.0}
+#: Where the threshold of a task is not the figure to reach, what a distillation is asked to keep.
+KEEP = {
+    "MountainCarContinuous-v0": 93.0,
+    "InvertedPendulum-v5": 1000.0,
+    "InvertedDoublePendulum-v5": 9100.0,
+    "LunarLanderContinuous-v3": 220.0,
+    "Swimmer-v5": 300.0,
+    "Hopper-v5": 2000.0,
+}
 LEAVES = (4, 16, 64)
 ROUNDS, FOLLOWED = 5, 20  #: of aggregation for trees, and trials of each
 

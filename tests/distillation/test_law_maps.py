@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ import pytest
 from gymnasium import spaces
 
 import distinguo as dg
+from distinguo.distillation import teachers
 from distinguo.distillation.descent import TargetReturn
 from distinguo.distillation.distil import Distilled
-from distinguo.distillation.law_maps import LawSearch, Numbers
+from distinguo.distillation.law_maps import FoundLaws, LawSearch, Numbers
 from distinguo.distillation.laws import Box, LawMap, fitted_law_map
+from distinguo.distillation.levels import AT_ONCE, AmountTeacher, levelled
 from distinguo.distillation.trials import Trials, trials_of
 from distinguo.learners.distilled import DistilSettings
 from distinguo.search.maps import prototype_map
@@ -24,6 +27,7 @@ from distinguo.tasks.catalog import task_spec
 from tests.distillation.common import QUICK, refused
 from tests.distillation.test_amounts import MATCH, Match
 from tests.nightly import so_many
+from tests.tasks.test_amounts import Sledge
 
 PENDULUM, HILL = "Pendulum-v1", "MountainCarContinuous-v0"
 ONE = Box(np.array([-1.0]), np.array([1.0]))
@@ -209,6 +213,47 @@ def assert_same(one: Distilled, other: Distilled) -> None:
     np.testing.assert_array_equal(*tables)
     for name in ("total_steps", "environment_steps", "score"):
         assert one.run.summary[name] == other.run.summary[name]
+
+
+@pytest.mark.usefixtures("match")
+def test_trials_of_a_teacher_side_by_side_are_those_alone() -> None:
+    def teacher_of(task: Any) -> AmountTeacher:
+        found = levelled(
+            partial(teachers.teacher_of, lambda seen: 0.5 * seen), task, {}, lambda spec, _: -99.0
+        )
+        assert found.amounts is not None
+        return found.amounts
+
+    many, one = teacher_of(MATCH), teacher_of(gymnasium.make(MATCH))
+    assert (len(many.others), len(one.others)) == (AT_ONCE - 1, 0)
+    for together, alone in zip(many.trials(range(13)), one.trials(range(13)), strict=True):
+        np.testing.assert_array_equal(together, alone)
+    assert len({float(x) for x in one.trials(range(13))[0]}) == 13
+
+
+def test_more_laws_must_gain_more_than_by_chance() -> None:
+    small, large = (FoundLaws(one, np.zeros(0), False) for one in (UPRIGHT, PUSHING))
+    low, high = np.array([0.0, 2.0] * 50), np.array([0.1, 2.1] * 50)
+    assert not large._replace(returns=high).is_better_than(small._replace(returns=low))
+    assert large._replace(returns=high + 1.0).is_better_than(small._replace(returns=low))
+    assert small._replace(returns=high).is_better_than(large._replace(returns=low))
+    assert large._replace(returns=low, kept=True).is_better_than(small._replace(returns=high))
+
+
+# ---- declared tasks ------------------------------------------------------------------------------------------------
+
+
+def test_a_teacher_of_a_declared_task_with_several_amounts() -> None:
+    def brakes(s: np.ndarray) -> list[float]:
+        return [float(np.clip(-2.0 * s[0], -1.0, 1.0)), 2.0]
+
+    small = dg.distil(brakes, Sledge, settings=POLISH | {"learner.steps": 6_000_000})
+    assert small.kept
+    assert small.run.summary["prototypes"] == 1
+    push, brake = small.run.amounts((0.25, 0.0))
+    assert -1.0 <= push <= 1.0
+    assert 0.0 <= brake <= 2.0
+    assert small.fidelity.teacher.mean == 0.0  # it never leaves the track
 
 
 # ---- bad input -----------------------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda: with_laws(spec_of(Sledge), [[[1.0, 2.0]]]), "in an array of shape"),
     (lambda: with_laws(spec_of(Sledge), np.full((1, 2, 3), np.nan)), "finite numbers"),
     (lambda: dg.learn(Sledge, learner="probation"), "'probation' chooses among a few actions"),
-    (lambda: dg.distil(lambda s: 0.0, Sledge), "distil chooses among a few actions"),
+    (lambda: dg.distil(lambda s: 0.0, Sledge), "answered 0.0 where it saw"),
     (lambda: dg.learn("CliffWalking-v1", settings={"task.levels": 0}), "asks for amounts"),
     (lambda: dg.learn(Boxed(-1.0, np.inf), learner="evolution"), "without bounds"),
     (lambda: dg.learn(Boxed(0.0, 0.0), learner="evolution"), "low < high"),

@@ -261,21 +261,26 @@ class Limits(NamedTuple):
     steps: float  #: environment steps of everything run so far
 
 
-class Descent:
-    """The state of the descent: the teacher's answers, and the best map of each size."""
+class Search:
+    """What a search for a map is made of: trials, numbers of new starts, and a caller who may end it."""
 
-    def __init__(self, trials: Trials, ask: Ask, settings: DistilSettings, seed: int, watch: Watch) -> None:
-        self.trials, self.ask, self.settings, self.watch = trials, ask, settings, watch
+    def __init__(
+        self,
+        trials: Trials,
+        settings: DistilSettings,
+        watch: Watch,
+        drawn: Sequence[int],
+        starts: Sequence[int],
+    ) -> None:
+        self.trials, self.settings, self.watch = trials, settings, watch
         self.stopped = False  # whether the caller asked to stop
-        self.rng = np.random.default_rng([seed, 4])
-        self._numbers: Iterator[int] = self._drawn(seed)
-        self._lessons: list[Lesson] = []
-        self._pool = ThreadPoolExecutor(os.cpu_count())
+        self.rng = np.random.default_rng(drawn)
+        self._numbers = self._drawn(starts)
 
     @staticmethod
-    def _drawn(seed: int) -> Iterator[int]:
-        """Yield numbers of starts without end; those of different seeds are unrelated."""
-        rng = np.random.default_rng([seed, 6])
+    def _drawn(key: Sequence[int]) -> Iterator[int]:
+        """Yield numbers of starts without end; those of different keys are unrelated."""
+        rng = np.random.default_rng(key)
         while True:
             yield int(rng.integers(2**31 - 1))
 
@@ -284,12 +289,22 @@ class Descent:
         return [next(self._numbers) for _ in range(count)]
 
     def tell(self, text: str) -> None:
-        """Report progress to the caller, who may raise StopIteration to end with the smallest map so far."""
+        """Report progress to the caller, who may raise StopIteration to end with the best map so far."""
         try:
             self.watch(text)
         except StopIteration:
             self.stopped = True
             self.trials.ledger.stop_keeping()  # what follows is not asked if it goes on later
+
+
+class Descent(Search):
+    """The state of the descent: the teacher's answers, and the best map of each size."""
+
+    def __init__(self, trials: Trials, ask: Ask, settings: DistilSettings, seed: int, watch: Watch) -> None:
+        super().__init__(trials, settings, watch, [seed, 4], [seed, 6])
+        self.ask = ask
+        self._lessons: list[Lesson] = []
+        self._pool = ThreadPoolExecutor(os.cpu_count())
 
     # ---- the teacher's answers
     # ------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from distinguo.distillation.fidelity import Fidelity, Gained, fidelity_of
 from distinguo.distillation.law_maps import SIZES, FoundLaws, LawSearch
 from distinguo.distillation.ledger import RECORD, BudgetEndedError, Count, Ledger
 from distinguo.distillation.levels import (
+    HOLDING,
     AmountTeacher,
     Levelled,
     ShownAmounts,
@@ -63,7 +64,6 @@ from distinguo.versions import software
 #: The shares of the budget up to which steps are taken to learn, to confirm a map, to follow the teacher, also with
 #: continuous actions, to follow the map, and to find what their differences cost; prices may take all the rest.
 LAWS, LEARNING, CONFIRMING, TAUGHT, AMOUNTS, COMPARED, PRICED = 0.75, 0.9, 0.95, 0.96, 0.97, 0.98, 0.99
-HOLDING = 2_000  #: steps after which a trial that should never end counts as a success
 TOGETHER = 10  #: trials of a confirmation that are run side by side
 MARGIN = 0.1  #: around the observed extent, as a share of it
 
@@ -290,6 +290,13 @@ def _searched(
         trials.close()
 
 
+def of_amounts(returns: np.ndarray, taken: np.ndarray, seen: np.ndarray) -> Followed:
+    """Trials of a teacher that takes amounts; what it takes has no number."""
+    return Followed(
+        returns, np.zeros(0, dtype=np.int64), seen, np.zeros(len(taken), dtype=np.int64), taken[:, :0]
+    )
+
+
 def target_of_amounts(
     trials: Trials, amounts: AmountTeacher, returns: np.ndarray, keep: float | None, share: float
 ) -> tuple[TargetReturn, tuple[str, ...]]:
@@ -297,7 +304,11 @@ def target_of_amounts(
     value, remarks = target_return(trials.spec, returns, keep, share, trials.cap)
     if keep is not None or value == threshold_of(trials.spec, trials.cap):
         return TargetReturn(value), remarks
-    gains = remembered(partial(trials.gains_of_amounts, amounts.takes))
+    gains = remembered(
+        (lambda starts: amounts.trials(starts)[0])
+        if trials.spec.interpreted
+        else partial(trials.gains_of_amounts, amounts.takes)
+    )
     return TargetReturn(value, gains, float(returns.mean()), float(np.ptp(returns))), remarks
 
 
@@ -458,18 +469,24 @@ class Distillation:
     def _compared(self, map_: PrototypeMap, found: Levelled) -> tuple[Fidelity, Followed]:
         """Compare a map with its teacher in new trials; also return the map's trials."""
         starts, ledger = self.descent.fresh(TRIALS), self.trials.ledger
+        amounts = found.amounts
         with ledger.up_to(TAUGHT):
-            taught = self.trials.follow_teacher(self.teacher.answer, starts, partly=True)
+            if (
+                found.map is not None and amounts is not None
+            ):  # the teacher as it is, and not by its nearest law
+                taught = of_amounts(*amounts.trials(starts, partly=True))
+            else:
+                taught = self.trials.follow_teacher(self.teacher.answer, starts, partly=True)
         gained = taught.returns
-        if found.amounts is not None:
+        if found.map is None and amounts is not None:
             with ledger.up_to(AMOUNTS):
-                gained, _, _ = found.amounts.trials(starts, partly=True)
+                gained, _, _ = amounts.trials(starts, partly=True)
         with ledger.up_to(COMPARED):
             own = self.trials.follow(map_, starts, partly=True)
         if min(len(gained), len(own.returns)) < TRIALS:
             self.ended = self.ended or "while the map was compared with its teacher"
         with ledger.up_to(PRICED):
-            alike = None if found.map is None or found.amounts is None else found.amounts.alike(found.spec)
+            alike = None if found.map is None or amounts is None else amounts.alike(found.spec)
             return fidelity_of(map_, self.questions, taught._replace(returns=gained), own, starts, alike), own
 
     def _of_teacher(self) -> tuple[str, ...]:

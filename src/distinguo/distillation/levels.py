@@ -20,15 +20,18 @@ from distinguo.runs.run import Run
 from distinguo.search.maps import PrototypeMap
 from distinguo.tasks.amounts import amounts_refused, laws, laws_of, needs_laws, with_laws
 from distinguo.tasks.catalog import spec_of, task_spec
+from distinguo.tasks.gym.face import TaskEnv
 from distinguo.tasks.gym.source import AMOUNTS, LEVELS, source_of
 from distinguo.tasks.gym.spaces import DiscreteActions, view_of
-from distinguo.tasks.spec import CONTINUOUS, TaskSpec
+from distinguo.tasks.spec import CONTINUOUS, Hold, TaskSpec
 
 MOST_LEVELS = 5  #: that are tried
 NEAR = 0.1  #: of its range, within which an amount counts as the teacher's
 TRIALS = 40  #: of the teacher, with continuous actions and with every number of levels
+AT_ONCE = 10  #: of them that run side by side, so that the teacher answers for all at once
 MORE_TRIALS = 60  #: with continuous actions, to find the return to keep
 CAP = 10_000  #: steps of a trial at most, where the task has no limit
+HOLDING = 2_000  #: steps after which a trial that should never end counts as a success
 
 
 class Levelled(NamedTuple):
@@ -56,6 +59,8 @@ class AmountTeacher(NamedTuple):
     cap: int
     ledger: Ledger
     levels: np.ndarray | None = None  #: that replace its actions
+    holds: bool = False  #: whether its trials should never end: the return is then their length
+    others: tuple[Any, ...] = ()  #: equal environments, in which trials run side by side
 
     def trials(self, seeds: Sequence[int], partly: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Run it: the returns, all actions that it took, and what it saw then.
@@ -64,16 +69,19 @@ class AmountTeacher(NamedTuple):
         """
 
         def run() -> Arrays:
-            returns: list[float] = []
-            taken: list[np.ndarray] = []
-            rows: list[np.ndarray] = []
+            trials: list[AmountTrial] = []
+            at_once = 1 + len(self.others) if len(seeds) * self.cap <= self.ledger.left else 1
             try:
-                for seed in seeds:
-                    returns.append(self._trial(seed, taken, rows, partly and not returns))
+                for first in range(0, len(seeds), at_once):
+                    trials += self._side_by_side(seeds[first : first + at_once], partly and not trials)
             except BudgetEndedError:
-                if not partly or not returns:
+                if not partly or not trials:
                     raise
-            return {"returns": np.array(returns), "taken": np.array(taken), "seen": np.array(rows)}
+            return {
+                "returns": np.array([one.gained for one in trials]),
+                "taken": np.array([amounts for one in trials for amounts in one.taken]),
+                "seen": np.array([row for one in trials for row in one.seen]),
+            }
 
         def fits(arrays: Arrays) -> bool:
             if "seen" not in arrays or len(arrays["seen"]) != len(arrays["taken"]):
@@ -89,34 +97,32 @@ class AmountTeacher(NamedTuple):
         found = self.ledger.answer(question, run, fits)
         return found["returns"], found["taken"], found["seen"]
 
-    def _trial(self, seed: int, taken: list[np.ndarray], rows: list[np.ndarray], cut: bool) -> float:
-        """Run one trial within the steps that are left; unless ``cut`` is allowed, it must end within them."""
-        what, box = f"The environment {self.room.name}", self.room.box
+    def _side_by_side(self, seeds: Sequence[int], cut: bool) -> list[AmountTrial]:
+        """Run trials within the steps that are left; unless they may be ``cut``, they must end within them."""
         most = int(min(self.cap, self.ledger.left))
         if most < 1:
             raise BudgetEndedError
-        seen, _ = call_user_code(what, lambda: self.env.reset(seed=seed))
-        gained, ended, steps = 0.0, False, 0
+        trials = [
+            AmountTrial(self, env, seed) for env, seed in zip((self.env, *self.others), seeds, strict=False)
+        ]
+        running = trials
         try:
-            while not ended and steps < most:
-                row = np.array([self.room.view.flatten(seen)])  # type: ignore[union-attr]
-                action = self.teacher.answer(row)[0]
+            while running and len(running[0].taken) < most:
+                rows = np.array([one.now for one in running])
+                amounts = self.teacher.answer(rows)
                 if self.levels is not None:
-                    action = self.levels[_nearest(self.levels, action[None])[0]]
-                taken.append(action)
-                rows.append(row[0])
-                steps += 1
-                seen, reward, terminated, truncated, _ = call_user_code(
-                    what, self.env.step, action.reshape(box.shape).astype(box.dtype)
-                )
-                gained, ended = gained + float(reward), terminated or truncated
+                    amounts = self.levels[_nearest(self.levels, amounts)]
+                for one, action in zip(running, amounts, strict=True):
+                    one.step(action)
+                running = [one for one in running if not one.ended]
         finally:
-            self.ledger.spend(1, steps)
-        if not np.isfinite(gained):
-            raise DistinguoError(f"{what} gave rewards that are not finite in trial {seed}; fix it.")
-        if most < self.cap and not ended and not cut:
+            for one in trials:
+                self.ledger.spend(1, len(one.taken))
+        if most < self.cap and running and not cut:
             raise BudgetEndedError
-        return gained
+        for one in trials:
+            one.check()
+        return trials
 
     def takes(self, rows: np.ndarray) -> np.ndarray:
         """The amounts that it takes where it sees these rows, a row each."""
@@ -138,6 +144,39 @@ class AmountTeacher(NamedTuple):
     def on(self, levels: np.ndarray) -> AmountTeacher:
         """Return the same with a teacher that takes the nearest of these levels."""
         return self._replace(levels=levels)
+
+
+class AmountTrial:
+    """A trial of a teacher with continuous actions."""
+
+    def __init__(self, teacher: AmountTeacher, env: Any, seed: int) -> None:
+        self.room, self.env, self.seed, self.holds = teacher.room, env, seed, teacher.holds
+        self.what = f"The environment {self.room.name}"
+        self.gained, self.ended = 0.0, False
+        self.seen: list[np.ndarray] = []
+        self.taken: list[np.ndarray] = []
+        self.now = self._row(call_user_code(self.what, lambda: env.reset(seed=seed))[0])
+
+    def _row(self, seen: Any) -> np.ndarray:
+        return np.array(self.room.view.flatten(seen))  # type: ignore[union-attr]
+
+    def step(self, action: np.ndarray) -> None:
+        """Take these amounts."""
+        box = self.room.box
+        self.seen.append(self.now)
+        self.taken.append(action)
+        sent = action.reshape(box.shape).astype(box.dtype)
+        seen, reward, terminated, truncated, _ = call_user_code(self.what, self.env.step, sent)
+        self.gained += 1.0 if self.holds else float(reward)
+        self.ended = bool(terminated or truncated)
+        self.now = self._row(seen)
+
+    def check(self) -> None:
+        """Reject rewards that are not finite."""
+        if not np.isfinite(self.gained):
+            raise DistinguoError(
+                f"{self.what} gave rewards that are not finite in trial {self.seed}; fix it."
+            )
 
 
 def _nearest(levels: np.ndarray, given: np.ndarray) -> np.ndarray:
@@ -192,10 +231,13 @@ def levelled(
     ledger = ledger or Ledger()
     if numbers or not has_amounts(task, parameters):
         spec = task_spec(task, parameters) if isinstance(task, str) else spec_of(task, parameters)
-        if needs_laws(spec):
+        if not needs_laws(spec):
+            return Levelled(teacher(room_of(spec)), spec)
+        if numbers or search is None:
             raise amounts_refused(spec, "distil")
-        return Levelled(teacher(room_of(spec)), spec)
-    amounts = _with_amounts(teacher, task, parameters, ledger)
+        amounts = _of_declared(teacher, spec, ledger)
+    else:
+        amounts = _with_amounts(teacher, task, parameters, ledger)
     first, taken, seen = amounts.trials(range(TRIALS))
     more, _, _ = amounts.trials(range(len(first), TRIALS + MORE_TRIALS))
     returns = np.concatenate([first, more])
@@ -216,7 +258,20 @@ def _with_amounts(teacher: Any, task: Any, parameters: Mapping[str, Any], ledger
     room = Room(source.name, len(view.names), 0, 0, view, env.action_space)
     made = teacher(room)
     rows = np.array([view.flatten(env.reset(seed=seed)[0]) for seed in range(16)])
-    return AmountTeacher(watched(made, rows, ledger), env, room, source.limit or CAP, ledger)
+    others = [source.with_amounts() for _ in range(AT_ONCE - 1)] if source.env is None else []
+    settled = watched(made, rows, ledger)
+    return AmountTeacher(settled, env, room, source.limit or CAP, ledger, others=tuple(others))
+
+
+def _of_declared(teacher: Any, spec: TaskSpec, ledger: Ledger) -> AmountTeacher:
+    """A teacher of a declared task that takes amounts."""
+    holds = isinstance(spec.goal, Hold)
+    env = TaskEnv(spec, spec.cap(HOLDING if holds else CAP))
+    view = view_of(env.observation_space, spec.name)
+    room = Room(spec.name, len(view.names), 0, 0, view, env.action_space)
+    made = teacher(room)
+    rows = np.array([view.flatten(env.reset(seed=seed)[0]) for seed in range(16)])
+    return AmountTeacher(watched(made, rows, ledger), env, room, env.limit, ledger, holds=holds)
 
 
 def _given(amounts: AmountTeacher, levels: Any) -> np.ndarray:
@@ -245,7 +300,8 @@ def _fewest(
     search: Search | None,
 ) -> Levelled:
     """Return the fewest laws, or else levels, that keep the return of the teacher; if none do, what gains most."""
-    wide = None if search is None else _spec(task, parameters, AMOUNTS)
+    declared = isinstance(amounts.env, TaskEnv)
+    wide = amounts.env.task_spec if declared else None if search is None else _spec(task, parameters, AMOUNTS)
     if len(np.unique(shown.taken, axis=0)) < 2:
         raise DistinguoError(
             f"The teacher {amounts.teacher.name} always takes the same action on {amounts.room.name}; there is "
@@ -255,7 +311,7 @@ def _fewest(
     if search is not None and wide is not None and wide.kind == CONTINUOUS and wide.amounts is not None:
         found, stopped = search(amounts, wide, shown)
         tried.append(_with_laws(amounts, wide, found, stopped))
-        if found.kept or stopped:
+        if found.kept or stopped or declared:
             return tried[0]
     try:
         for one, words in _choices(amounts, task, parameters, shown.taken):

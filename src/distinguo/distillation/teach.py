@@ -22,7 +22,6 @@ import gymnasium
 import numpy as np
 
 from distinguo.distillation.distil import (
-    HOLDING,
     Distilled,
     NoMapError,
     Wish,
@@ -31,7 +30,7 @@ from distinguo.distillation.distil import (
     distilled_in,
 )
 from distinguo.distillation.ledger import RECORD, Arrays, Ledger
-from distinguo.distillation.levels import has_amounts
+from distinguo.distillation.levels import HOLDING, has_amounts
 from distinguo.distillation.teachers import CLASSES, Policy
 from distinguo.errors import DistinguoError, check_known, checks_names, counted, path_from, reason_of, shown
 from distinguo.learners.catalog import TEACHER

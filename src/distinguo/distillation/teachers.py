@@ -329,7 +329,7 @@ class Room(NamedTuple):
     def checked_actions(self, given: Any, what: str, rows: np.ndarray) -> np.ndarray:
         """Return answers as numbers of actions from 0, or as continuous actions; raise an error for any other."""
         if self.box is not None:
-            return np.array([self._amounts(one, what, row) for one, row in zip(given, rows, strict=True)])
+            return self._all_amounts(given, what, rows)
         numbers = np.array([number_of(one) for one in given])
         wrong = np.flatnonzero(~(np.isin(numbers, np.arange(self.first, self.first + self.actions))))
         if len(wrong):
@@ -341,10 +341,22 @@ class Room(NamedTuple):
             )
         return numbers.astype(np.int64) - self.first
 
-    def _amounts(self, given: Any, what: str, row: np.ndarray) -> np.ndarray:
+    def _all_amounts(self, given: Any, what: str, rows: np.ndarray) -> np.ndarray:
+        """Many answers at once, or one at a time where something is wrong with them."""
+        low, high, slack = self._limits()
+        if isinstance(given, np.ndarray) and given.dtype.kind == "f" and given.size == len(rows) * len(low):
+            amounts = given.reshape(len(rows), -1).astype(np.float64)
+            if (amounts >= low - slack).all() and (amounts <= high + slack).all():
+                return np.clip(amounts, low, high)
+        return np.array([self._amounts(one, what, row) for one, row in zip(given, rows, strict=True)])
+
+    def _limits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         low, high = self.box.low.ravel().astype(float), self.box.high.ravel().astype(float)
+        return low, high, NEAR * np.where(np.isfinite(high - low), high - low, 1.0)
+
+    def _amounts(self, given: Any, what: str, row: np.ndarray) -> np.ndarray:
+        low, high, slack = self._limits()
         amounts = attempt(lambda: np.asarray(given, dtype=np.float64).ravel(), otherwise=np.zeros(0))
-        slack = NEAR * np.where(np.isfinite(high - low), high - low, 1.0)
         inside = amounts.shape == low.shape and bool(
             np.isfinite(amounts).all() and (amounts >= low - slack).all() and (amounts <= high + slack).all()
         )

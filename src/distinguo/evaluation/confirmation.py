@@ -271,6 +271,22 @@ def is_reached(
     raise AssertionError("the numbers do not end")
 
 
+def is_within_reach(
+    threshold: float, seen: np.ndarray, returns: np.ndarray, length: float, error: float, spread: float = 0.0
+) -> bool:
+    """Whether :func:`is_reached` is likely to say so in time, if new trials are like these; ``length`` is their usual
+    number of steps.
+
+    >>> seen, returns = np.array([0.0, 500.0]), np.array([470.0, 485.0] * 50)
+    >>> [is_within_reach(bar, seen, returns, 100, 0.05) for bar in (450.0, 481.0)]
+    [True, False]
+    """
+    allowed = spent_error(1, 1.0 - error)
+    question = ReturnQuestion(threshold, float(seen.min()), float(seen.max()), error=allowed, spread=spread)
+    most = max(question.steps / length, PERFECT * question.perfect)
+    return len(returns) + trials_to_pass(returns, question) <= most
+
+
 def lower_bound(returns: Sequence[float], least: float, error: float = 0.05) -> float:
     """A lower bound of the mean return, valid at any time: every lower mean would have been bet against and lost.
 
