@@ -217,7 +217,7 @@ def _hopeless(returns: np.ndarray, used: np.ndarray, question: ReturnQuestion) -
     return (count >= FEWEST_CLAIM) & (_trials_to_pass(returns, question) > TOO_LONG * left)
 
 
-def trials_to_pass(returns: Sequence[float], question: ReturnQuestion) -> float:
+def trials_to_pass(returns: Sequence[float] | np.ndarray, question: ReturnQuestion) -> float:
     """How many more trials it would take to pass if they were like those so far; infinity if they would not do.
 
     >>> cart = ReturnQuestion(threshold=475.0, least=9.0, greatest=500.0)

@@ -241,7 +241,9 @@ def test_a_large_gain_needs_less_evidence() -> None:
     assert _is_sure(memory, large, large / between)
     assert not _is_sure(memory, large, large / PAYS_IF_LARGE * 1.01)
     memory.facts["threshold"] = 1_000.0
-    assert not _is_sure(memory, large, large / between), "one more law is not taken for want of a better search"
+    assert not _is_sure(memory, large, large / between), (
+        "one more law is not taken for want of a better search"
+    )
 
 
 def test_an_environment_with_a_box_is_taken_as_it_is(tmp_path: Path) -> None:
