@@ -47,6 +47,9 @@ PAYS, PAYS_IF_LARGE = 2.5, 1.0
 LARGE = 0.1  #: share of what the best map gains over random laws that is a large gain
 WORTH = 0.005  #: share by which more regions must be better, of what the best map gains over random laws
 SLICE = 30_000  #: steps of a search before it is challenged, at the least, and then between two comparisons
+MOST_OF_ALL = (
+    0.1  #: share of all steps that a generation takes, above which its candidates get no more trials
+)
 MANY = 50  #: generations that are a slice, too, where trials are short
 LONGEST = 4  #: slices that a search which challenges another may always have; else it has as many steps as the other
 MISLED = 0.25  #: share of what a map gains over random laws by which short trials may be wrong
@@ -204,10 +207,9 @@ def count_of_tests(agent: Agent) -> int:
 
 
 def is_law_test_due(memory: EvolutionMemory) -> bool:
-    """Whether the map at the centre is tested after a generation: its search is over, or it may reach the target."""
+    """Whether the map at the centre is tested after a generation: now and then, and when a slice is over."""
     status = memory.status[0]
-    due = status["over"] or status["level"] >= target_of(memory) or int(status["generation"]) % EVERY == 0
-    return bool(due)
+    return bool(status["over"] or int(status["generation"]) % EVERY == 0)
 
 
 def is_slice_over(agent: Agent) -> bool:
@@ -278,9 +280,8 @@ def after_law_test(agent: Agent, gained: float) -> str:
     if not status["proposed"]:
         status["cut"] = status["cut"] + 1 if _is_misled(memory, own) else 0
         let_trials_be_longer(agent)
-    if count == most and not (
-        better or status["challenges"] or status["proposed"]
-    ):  # luck hides what is better
+    alone = not (better or status["challenges"] or status["proposed"])
+    if count == most and alone and _may_cost_more(agent):  # luck hides what is better
         add_trials(agent)
     if count == most and surely(own, settings.margin) >= target:
         if (not known and status["reached"]) or own.std() == 0.0:
@@ -304,6 +305,13 @@ def begin_last_test(memory: EvolutionMemory) -> None:
     n = count_with_laws(len(memory.seen.mean), size, int(memory.facts["amounts"][0]))
     memory.status["best"] = -np.inf
     set_proposal(memory, memory.laws.numbers[1, :n].copy(), size)
+
+
+def _may_cost_more(agent: Agent) -> bool:
+    """Whether a generation takes so few of all steps that its candidates may have more trials."""
+    status = agent.memory.status[0]
+    steps = len(agent.memory.candidates.drawn) * status["trials"] * status["horizon"]
+    return bool(steps < MOST_OF_ALL * steps_so_far(agent))
 
 
 def _is_decided(memory: EvolutionMemory, own: np.ndarray, gains: np.ndarray) -> bool:
