@@ -261,7 +261,7 @@ class Limits(NamedTuple):
     steps: float  #: environment steps of everything run so far
 
 
-class Search:
+class MapSearch:
     """What a search for a map is made of: trials, numbers of new starts, and a caller who may end it."""
 
     def __init__(
@@ -297,7 +297,7 @@ class Search:
             self.trials.ledger.stop_keeping()  # what follows is not asked if it goes on later
 
 
-class Descent(Search):
+class Descent(MapSearch):
     """The state of the descent: the teacher's answers, and the best map of each size."""
 
     def __init__(self, trials: Trials, ask: Ask, settings: DistilSettings, seed: int, watch: Watch) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distinguo.distillation.condense import TRIALS
-from distinguo.distillation.descent import Search, TargetReturn, Watch
+from distinguo.distillation.descent import MapSearch, TargetReturn, Watch
 from distinguo.distillation.fit import NEVER_SEEN
 from distinguo.distillation.laws import Box, LawMap, fitted_law_map
 from distinguo.distillation.ledger import BudgetEndedError
@@ -75,7 +75,7 @@ class Tried(NamedTuple):
     place: int
 
 
-class LawSearch(Search):
+class LawSearch(MapSearch):
     """The state of a search: what the teacher took where, and the trials."""
 
     def __init__(
@@ -261,11 +261,11 @@ class LawSearch(Search):
                         race.present = race.present[0], self.judge([race.present[0]], starts)[0]
                 mean = float(self.target.compared(race.present[1], starts).mean())
                 course.append((self.trials.count.steps, mean))
-                if not reached and is_hopeless(course, self.target.value, most):
+                if not reached and falls_short(course, self.target.value, most):
                     break
             if race.is_new:
                 yield self._measured(race.present[0], "polished")
-            if reached or is_hopeless(course, self.target.value, most):
+            if reached or falls_short(course, self.target.value, most):
                 return
 
     def _ahead(
@@ -328,16 +328,16 @@ class LawSearch(Search):
                 yield found
 
 
-def is_hopeless(course: Sequence[tuple[int, float]], target: float, most: float) -> bool:
+def falls_short(course: Sequence[tuple[int, float]], target: float, most: float) -> bool:
     """Whether a race that goes on as in its second half would miss the target; not before half of its steps.
 
     ``course`` are the steps so far and the return then.
 
-    >>> is_hopeless([(0, 0.0), (40, 50.0), (80, 60.0)], 100.0, 100), is_hopeless([(0, 0.0), (40, 50.0)], 100.0, 100)
+    >>> falls_short([(0, 0.0), (40, 50.0), (80, 60.0)], 100.0, 100), falls_short([(0, 0.0), (40, 50.0)], 100.0, 100)
     (True, False)
     """
     (began, _), (now, best) = course[0], course[-1]
-    if now - began < (most - began) / 2:
+    if now == began or now - began < (most - began) / 2:
         return False
     when, before = [one for one in course if one[0] <= (began + now) / 2][-1]
     return best + (best - before) * max(0.0, most - now) / (now - when) < target

@@ -284,7 +284,7 @@ def is_within_reach(
     allowed = spent_error(1, 1.0 - error)
     question = ReturnQuestion(threshold, float(seen.min()), float(seen.max()), error=allowed, spread=spread)
     most = max(question.steps / length, PERFECT * question.perfect)
-    return len(returns) + trials_to_pass(returns, question) <= most
+    return len(returns) + float(_trials_to_pass(returns, question)[-1]) <= most
 
 
 def lower_bound(returns: Sequence[float], least: float, error: float = 0.05) -> float:
