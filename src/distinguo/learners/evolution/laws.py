@@ -53,7 +53,8 @@ MOST_OF_ALL = (
 MANY = 50  #: generations that are a slice, too, where trials are short
 LONGEST = 4  #: slices that a search which challenges another may always have; else it has as many steps as the other
 MISLED = 0.25  #: share of what a map gains over random laws by which short trials may be wrong
-TESTED, FEWEST_TESTS = 0.03, 16  #: share of all steps that a test may take, and its trials at the least
+#: Share of all steps that a test may take, steps that it may take in any case, and its trials at the least.
+TESTED, TEST_STEPS, FEWEST_TESTS = 0.03, 8_000, 16
 #: Shares by which a search that rises becomes better in a slice: of what it has gained, or of what it lacks.
 RISES, RISES_TO = 0.25, 0.1
 EARLIEST = 2  #: slices before it may be given up
@@ -195,12 +196,12 @@ def _is_misled(memory: EvolutionMemory, own: np.ndarray) -> bool:
 
 
 def count_of_tests(agent: Agent) -> int:
-    """The trials of a test: more the more steps there were, as a map may be lucky with a few starts."""
+    """The trials of a test: more where they are short, and later, as a map may be lucky with a few starts."""
     memory, most = agent.memory, agent.settings.tests
     if memory.facts["once"][0]:
         return 1
-    share = TESTED * steps_so_far(agent) / int(memory.status["limit"][0])
-    return int(np.clip(share, min(FEWEST_TESTS, most), most))
+    steps = max(TESTED * steps_so_far(agent), TEST_STEPS)
+    return int(np.clip(steps / int(memory.status["limit"][0]), min(FEWEST_TESTS, most), most))
 
 
 # ---- conclusions ---------------------------------------------------------------------------------------------------
