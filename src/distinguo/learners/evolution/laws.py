@@ -47,9 +47,7 @@ PAYS, PAYS_IF_LARGE = 2.5, 1.0
 LARGE = 0.1  #: share of what the best map gains over random laws that is a large gain
 WORTH = 0.005  #: share by which more regions must be better, of what the best map gains over random laws
 SLICE = 30_000  #: steps of a search before it is challenged, at the least, and then between two comparisons
-MOST_OF_ALL = (
-    0.1  #: share of all steps that a generation takes, above which its candidates get no more trials
-)
+MOST_OF_ALL = 0.1  #: share of all steps that a generation may take before its candidates get no more trials
 MANY = 50  #: generations that are a slice, too, where trials are short
 LONGEST = 4  #: slices that a search which challenges another may always have; else it has as many steps as the other
 MISLED = 0.25  #: share of what a map gains over random laws by which short trials may be wrong
@@ -220,7 +218,13 @@ def is_slice_over(agent: Agent) -> bool:
     young = (
         not status["challenges"] and status["generation"] < status["numbers"]
     )  # as many as it searches over
-    return bool(many and not young) or has_stalled(agent) or has_collapsed(agent.memory)
+    polishes = not status["challenges"] and is_near(agent.memory)  # which nothing challenges
+    return bool(many and not young) or (_is_stuck(agent) and not polishes)
+
+
+def _is_stuck(agent: Agent) -> bool:
+    """Whether a search comes no further."""
+    return has_stalled(agent) or has_collapsed(agent.memory)
 
 
 def _set_tested(memory: EvolutionMemory) -> None:
@@ -367,13 +371,13 @@ def next_slice(agent: Agent) -> None:
     """After a slice of a search: let another search challenge it, or decide between the two."""
     memory = agent.memory
     status = memory.status[0]
-    rises = _rises(memory) and not has_stalled(agent) and not has_collapsed(memory)
+    rises = _rises(memory) and not _is_stuck(agent)
     if not status["challenges"] and not (rises or is_near(memory)):
         _challenge(agent)
         return
     if status["challenges"] and _is_better(memory):  # it takes the place of the other
         status["challenges"] = 0
-    elif status["challenges"] and not rises and _has_lost(memory):
+    elif status["challenges"] and not rises and (_is_stuck(agent) or _has_lost(memory)):
         _go_back(memory)
         status["challenges"] = 0
     status["due"] = status["steps"] + SLICE
