@@ -361,9 +361,9 @@ def _gains_surely(memory: EvolutionMemory) -> bool:
 
 
 def _is_sure(memory: EvolutionMemory, mean: float, error: float) -> bool:
-    """Whether a gain is more than luck explains: a large one needs less evidence, unless the target is far."""
+    """Whether a gain is more than luck explains: a large one needs less evidence where no target is known."""
     status = memory.status[0]
-    is_large = mean > LARGE * max(status["best"] - status["base"], 0.0) and not is_far(memory, "best")
+    is_large = mean > LARGE * max(status["best"] - status["base"], 0.0) and np.isnan(target_of(memory))
     return bool(mean > (PAYS_IF_LARGE if is_large else PAYS) * error)
 
 
